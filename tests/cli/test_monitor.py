@@ -446,7 +446,7 @@ def test_digits_among_symbols_keep_zeros_in_a_resumed_stream(
     assert lines(resumed.out) == lines(whole.out)[-len(later) :]
     for name in ("parts", "whole"):
         monitor, notes = load_with_notes(tmp_path / f"{name}.definetti")
-        known = monitor._past.follower.known._data.table.labels
+        known = monitor._past.known._data.table.labels
         assert set(known) == {"x1", "7", "007", *later}
         assert notes["symbols"] == ["code"]
 

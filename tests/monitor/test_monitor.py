@@ -50,7 +50,7 @@ def test_sets_from_counts_are_those_of_a_prediction(
         assert np.array_equal(mine.all_p_values, theirs.all_p_values)
         monitor.label(X[t])
         cp.partial_fit(Y[t : t + 1], X[t : t + 1])
-    assert monitor._past.follower.cp.predict_p(["hat"]) == cp.predict_p(["hat"])
+    assert monitor._past.cp.predict_p(["hat"]) == cp.predict_p(["hat"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_general_way_ranks_as_counts_do() -> None:
     cp = fitted(model=HMM(), conformity_score="path")
     monitor = Monitor(cp, parts=[*PARTS, "visits"], random_state=0)
     counted = monitor._past.source
-    asked = GeneralSource(monitor._past.follower, np.random.default_rng(0), monitor._parts)
+    asked = GeneralSource(monitor._past, np.random.default_rng(0), monitor._parts)
     assert len(monitor.parts) == 5
     for state in ("sun", "rain"):
         mine = counted.ranks("hat", counted.code("hat"), state)
@@ -284,7 +284,7 @@ def test_memory_is_bounded_where_asked() -> None:
     assert [(s.p_values, s.covered) for s in found] == [(s.p_values, s.covered) for s in expected]
     assert len(brief.p_values["transitions"]) == 10
     assert np.array_equal(brief.history, whole.history[-10:])
-    assert (len(brief._log._room) <= 40, len(brief._past.follower._rows)) == (True, 0)
+    assert (len(brief._log._room) <= 40, len(brief._past._pending)) == (True, 0)
     brief.observe("hat")
     with pytest.raises(ValueError, match="leave keep out"):
         brief.observe("hat")

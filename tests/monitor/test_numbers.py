@@ -69,7 +69,7 @@ def test_ranks_are_those_of_all_rearrangements(score: str) -> None:
     draws = 4_000
     for state in (0, 1):
         found = [one.p_value(0.5) for one in mine.ranks(Y[7], code, state)]
-        general = GeneralSource(monitor._past.follower, np.random.default_rng(0), monitor._parts)
+        general = GeneralSource(monitor._past, np.random.default_rng(0), monitor._parts)
         values = [[one.p_value(0.5) for one in general.ranks(Y[7], 0, state)] for _ in range(8)]
         assert found == pytest.approx(np.mean(values, axis=0), abs=4 * 0.5 / np.sqrt(draws))
 

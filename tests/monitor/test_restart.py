@@ -169,7 +169,7 @@ def test_windows_after_a_restart_never_hold_the_observation_at_the_alarm(
     cp = fitted(symmetry=Full(max_windows), memory=memory)
     monitor = restarted(cp, 7, 0, random_state=0)
     list(monitor.run([0, 1, 1, 0, 0, 1, 0, 1], [0, 0, 1, 0, 0, 0, 1, 1]))
-    cp = monitor._past.follower.cp
+    cp = monitor._past.cp
     task, compared = cp._task([0, 1], None), 0
     for candidate in product((0, 1), repeat=2):
         completion = task.complete(np.array(candidate))
@@ -187,7 +187,7 @@ def test_two_steps_after_a_restart_are_exact() -> None:
     def ranks(start: tuple[int, int], known: Any, seen: Any) -> Any:
         monitor = restarted(cp, *start, random_state=0)
         list(monitor.run(*zip(*known, strict=True)))
-        return monitor._past.follower.cp.predict_ranks(list(seen))
+        return monitor._past.cp.predict_ranks(list(seen))
 
     for start in STARTS:
         held = total = 0.0
@@ -243,9 +243,9 @@ def test_a_restarted_monitor_is_saved_with_what_it_leaves_out(
     assert [step.p_values for step in monitor.run(*later)] == [
         step.p_values for step in again.run(*later)
     ]
-    assert len(monitor._past.follower.cp._data.history) == 9
-    emissions = monitor._past.follower.cp._data.history.emissions
-    assert np.array_equal(again._past.follower.cp._data.history.emissions, emissions)
+    assert len(monitor._past.cp._data.history) == 9
+    emissions = monitor._past.cp._data.history.emissions
+    assert np.array_equal(again._past.cp._data.history.emissions, emissions)
     assert emissions.sum() == 8
 
 

@@ -173,7 +173,7 @@ class SeriesMonitor:
         from definetti.monitor import each_row
 
         assert self.monitor is not None
-        cp = self.monitor._past.follower.known
+        cp = self.monitor._past.known
         name, table = name_source(self.options.source), self._parse(lines)
         check_columns(table.columns, name, [self.state, *self.columns])
         states, _ = read_states(table, name, self.state)

@@ -31,7 +31,7 @@ WAITING = ("time", "observation", "uniforms", "set", "steps", "begin", "alpha", 
 def take_apart(monitor: Monitor) -> dict[str, Any]:
     """Return all that a monitor is, in values that a file can hold."""
     past, queue = monitor._past, monitor._queue
-    follower, source = past.follower, past.source
+    source = past.source
     for step in queue.steps:
         if step.set is not None and not isinstance(step.set, PredictionSet):
             raise SaveError(
@@ -50,8 +50,8 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
         }
     kept |= {name: getattr(past, name) for name in PAST}
     return kept | {
-        "cp": follower.known if follower.missed else follower.cp,
-        "missed": follower.missed,
+        "cp": past.known if past.missed else past.cp,
+        "missed": past.missed,
         "clock": None if monitor._clock is None else tuple(monitor._clock),
         "counted": counted,
         "asks": isinstance(source, GeneralSource),
@@ -96,14 +96,14 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     monitor._begin_tests(monitor.alarm)
     require(isinstance(kept["generator"], np.random.Generator), "a generator")
     monitor._generator = kept["generator"]
-    monitor._begin_past(monitor._past.settings)
+    monitor._begin_past(monitor._past.known)
     past = monitor._past
     for thing, kinds in ((monitor, PLAIN), (past, PAST)):
         for name, kind in kinds.items():
             require(type(kept[name]) is kind, name)
             setattr(thing, name, kept[name])
     require(not (past.gap and past.begun), "a gap")
-    past.follower.missed = int(kept["missed"])
+    past.missed = int(kept["missed"])
     source, counted = past.source, kept["counted"]
     if kept["asks"]:
         past.outgrow()

@@ -238,7 +238,7 @@ class Monitor(Locked, Saved):
     @property
     def estimator(self) -> ConformalHMM:
         """The estimator that predicts, which knows all labels since the last restart."""
-        return self._past.follower.cp
+        return self._past.cp
 
     @property
     def adapting(self) -> bool:
@@ -358,7 +358,7 @@ class Monitor(Locked, Saved):
         """Return what a set made now may miss; None where that is known with its label."""
         if not self._levels.named and self._levels.other is not None:
             return float(self._levels.other)
-        if self._past.settings.symmetry_.given == PRESENT:
+        if self._past.known.symmetry_.given == PRESENT:
             return float(self._levels.alpha(self._past.source.present))
         return None
 

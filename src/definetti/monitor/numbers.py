@@ -13,26 +13,27 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from operator import mul
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel
 from definetti.conformal import ConformalHMM
 from definetti.data.history import padded
-from definetti.data.labels import MISSING, checked_states
+from definetti.data.labels import MISSING, Alphabet
 from definetti.emissions import Gaussian
 from definetti.emissions.gaussian import Centred
 from definetti.engine.pvalues import Rank, Ranked
-from definetti.engine.step_kernels import share_row
-from definetti.engine.stream import ALONE, PARTS, Stream, find_step_score
+from definetti.engine.stream import ALONE, Stream, find_step_score
 from definetti.memory import Order
 from definetti.models import HMM
-from definetti.monitor.follower import Follower
-from definetti.monitor.sources import CountsInsufficient, Parts, Source
-from definetti.scores.nonconformity import rounded
+from definetti.monitor.sources import ChainSource, CountsInsufficient, Parts
+from definetti.scores.nonconformity import round_scores
 from definetti.symmetry import Returns, Spaced
+
+if TYPE_CHECKING:
+    from definetti.monitor.past import Past
 
 LARGEST = 1e150  # whose square a machine number holds
 DRAWS = 499  # rows that a step is compared with, where its state has more: exact with any number
@@ -65,36 +66,27 @@ class StreamRows(Centred):
         return np.asarray(self.seen[codes])
 
 
-class NumbersSource(Source):
-    """Rows of numbers, and a Gaussian hidden Markov model refitted on their sums.
+class NumbersSource(ChainSource):
+    """Rows of numbers, and a Gaussian hidden Markov model refitted on their sums."""
 
-    Attributes
-    ----------
-    alphabet : the states
-    chain : the counts of their steps
-    """
-
-    def __init__(self, follower: Follower, generator: np.random.Generator, parts: Parts) -> None:
-        cp = follower.cp
-        super().__init__(cp, parts)
-        self._follower, self._generator = follower, generator
+    def __init__(self, past: Past, generator: np.random.Generator, parts: Parts) -> None:
+        cp = past.cp
         data, model, symmetry, emission = cp._data, cp.model_, cp.symmetry_, cp._data.emission
         assert isinstance(model, HMM)
         assert isinstance(emission, Gaussian)
-        self.alphabet, self.closed = data.alphabet, data.closed
+        n, pool, history = len(data.alphabet), data.history.pool, data.history
+        super().__init__(cp, parts, Stream(n, 0))
+        self._past, self._generator, self._draws = past, generator, DRAWS
         recent = symmetry.recent if type(symmetry) in (Spaced, Returns) else None
         self.sets = "past" if recent is not None and cp.guarantee == "all" else ""
         self._recent = recent or 1
         self._emission, self._prior = emission, float(model.prior)
         self._surprise = find_step_score(cp.conformity_score_) == "surprise"
-        self._draws = DRAWS
         self._fast = data.kinds is None or data.kinds.shape != "columns"
         self._fast = self._fast and emission.columns_of(data.table) is None
-        n, pool, history = len(self.alphabet), data.history.pool, data.history
         self._point = data.table.point
-        self.chain = Stream(n, 0)
-        self.chain.transitions[:] = padded(history.transitions, n, n)
-        self.chain.pooled[:] = padded(pool.transitions, n, n)
+        self.stream.transitions[:] = padded(history.transitions, n, n)
+        self.stream.pooled[:] = padded(pool.transitions, n, n)
         self._rows = data.table.take(pool.observations)  # by code, those without a label included
         self._size = len(self._rows)
         self._sums = np.zeros((n, len(self._added(self._point))))
@@ -105,15 +97,15 @@ class NumbersSource(Source):
         for code in range(int(pool.omits_first), len(pool)):
             self._add(int(pool.states[code]), code)
         if len(history):
-            self.chain.first, self.chain.last = history.first, history.last
-            self._enter_all(history.states, len(pool) - len(history))
+            self.stream.first, self.stream.last = history.first, history.last
+            self._enter_all(history.states.tolist(), len(pool) - len(history))
 
-    def _enter_all(self, states: IntArray, begin: int) -> None:
+    def _enter_all(self, states: list[int], begin: int) -> None:
         """Take in the steps of the present segment, whose rows begin with a code."""
-        met, before = set(states[:1].tolist()), states.tolist()
-        for k, state in enumerate(before[1:], 1):
+        met = set(states[:1])
+        for k, state in enumerate(states[1:], 1):
             if state in met:
-                self._enter(before[k - 1], state, begin + k)
+                self._enter(states[k - 1], state, begin + k)
             met.add(state)
 
     def _enter(self, before: int, state: int, code: int) -> None:
@@ -153,7 +145,7 @@ class NumbersSource(Source):
             plain = found.dtype.kind == "f" and found.shape == shape and (found.ndim or width == 1)
             if plain and (np.abs(found) <= LARGEST).all():
                 return np.asarray(found - self._point, dtype=np.float64)
-        data, new = self._follower.known._data, self._follower.stacked([observation])
+        data, new = self._past.known._data, self._past.stacked([observation])
         if data.choose_again(new, "observation") is not data:
             raise CountsInsufficient
         table, codes = data.emission.encode(new, data.table, "observation")
@@ -162,26 +154,11 @@ class NumbersSource(Source):
             raise CountsInsufficient
         return np.asarray(row)
 
-    def check_label(self, label: Hashable) -> None:
-        if label in self.alphabet.codes:
-            return
-        checked_states([label], "state")
-        if self.closed:
-            self.alphabet.encode([label], "state")
-        self.alphabet.check_kind([label], "state")
-        self.alphabet = self.alphabet.joined([label])
-        n = len(self.alphabet)
-        self.chain.grow(n, 0)
+    def _grow(self, alphabet: Alphabet) -> None:
+        self.alphabet, n = alphabet, len(alphabet)
+        self.stream.grow(n, 0)
         for name in ("_sums", "_shelves", "_kept", "_latest", "_entered"):
             setattr(self, name, padded(getattr(self, name), n))
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        return self.alphabet.labels
-
-    @property
-    def present(self) -> Hashable:
-        return self.labels[self.chain.last]
 
     def _log_likelihoods(self, code: int, candidates: IntArray, codes: IntArray) -> FloatArray:
         """Judge rows, ``(G, m)``, in each state, with a step to each candidate: ``(G, n, m)``."""
@@ -192,165 +169,71 @@ class NumbersSource(Source):
         logs = self._emission.log_likelihoods(table, sums, codes, each)
         return logs.reshape(*sums.shape[:2], -1)
 
+    def _moves_to(self, states: IntArray) -> FloatArray:
+        """Return the chances of all moves, learned with a step to each state: ``(G, n, n)``."""
+        counts = np.repeat(self.stream.pooled[None] + self._prior, len(states), axis=0)
+        counts[np.arange(len(states)), self.stream.last, states] += 1.0
+        return np.asarray(counts / counts.sum(axis=2, keepdims=True))
+
+    def _scores(self, move: FloatArray, whole: FloatArray, log_ratio: FloatArray) -> FloatArray:
+        """Score steps by the chance of the move, and densities by the largest of the row."""
+        log_posterior = np.log(move / whole) + log_ratio
+        return round_scores(-log_posterior if self._surprise else 1.0 - np.exp(log_posterior))
+
     def step_ranks(self, code: int) -> Ranked:
         number = min(int(self._entered.max()), self._recent)
-        codes = np.full((len(self._entered), 1 + number), code)
-        codes[:, 1:] = self._latest[:, :number, 1]
-        logs = self._log_likelihoods(code, np.arange(len(codes)), codes)
-        placed, scores = _rank_past(
-            logs, self.chain.pooled, self.chain.last, self._latest[:, :number, 0], self._entered,
-            self._prior, self._surprise,
-        )  # fmt: skip
-        greater, equal, total = placed.T[:, None]
-        return Ranked(greater, equal, total, scores[None])
+        states = np.arange(len(self._entered))
+        before = np.full((len(states), 1 + number), self.stream.last)
+        codes = np.full((len(states), 1 + number), code)
+        before[:, 1:], codes[:, 1:] = self._latest[:, :number].transpose(2, 0, 1)
+        logs = self._log_likelihoods(code, states, codes)
+        top = logs.max(axis=1)
+        moves = self._moves_to(states)[states[:, None], before]  # (n, 1 + r, n)
+        whole = np.einsum("grs,gsr->gr", moves, np.exp(logs - top[:, None]))
+        own = logs[states, states] - top
+        scores = self._scores(moves[states, :, states], whole, own)
+        there = np.arange(1 + number) <= self._entered[:, None]
+        greater = (there & (scores > scores[:, :1])).sum(axis=1)
+        equal = (there & (scores == scores[:, :1])).sum(axis=1)
+        return Ranked(greater[None], equal[None], there.sum(axis=1)[None], scores[None, :, 0])
 
-    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
-        state = self.alphabet.codes[label]
-        if not self.chain.trees.met[state]:
-            return (ALONE,) * len(self.parts.names)
+    def part_ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
+        if not self.stream.trees.met[state]:
+            return ALONE, ALONE, ALONE
         shelf = self._shelves[state, : self._kept[state]]
         if len(shelf) > self._draws:
             drawn = self._generator.integers(len(shelf) + 1, size=self._draws)
             own = drawn == len(shelf)
             shelf = np.where(own, code, shelf[np.where(own, 0, drawn)])
-        codes = np.concatenate([[code], shelf])[None]
-        [logs] = self._log_likelihoods(code, np.array([state]), codes)
-        above, tied, seen = _rank_class(
-            logs, self.chain.pooled, self.chain.last, state, self._prior, self._surprise
-        )
-        weights, total = self.chain.ends(state), 1 + len(shelf)
+        candidate = np.array([state])
+        [logs] = self._log_likelihoods(code, candidate, np.concatenate([[code], shelf])[None])
+        [moves] = self._moves_to(candidate)
+        top, last = logs.max(axis=0), self.stream.last
+        move, row = round_scores(-np.log(moves[:, state])), round_scores(-logs[state])
+        step = self._scores(moves[:, state, None], moves @ np.exp(logs - top), logs[state] - top)
+        weights, total = self.stream.ends(state), 1 + len(shelf)
         members = sum(weights)
-        moved, stepped = (sum(map(mul, weights, row)) for row in above.tolist())
-        as_moved, as_stepped = (sum(map(mul, weights, row)) for row in tied.tolist())
-        every = {
-            PARTS[0]: Rank(moved, as_moved, members),
-            PARTS[1]: Rank(int(seen[0]), int(seen[1]), total),
-            PARTS[2]: Rank(stepped, as_stepped, members * total),
-        }
-        judged = tuple([every[name] for name in self.parts.judged])
-        if self.parts.visited:
-            visits = self.chain.visits(state)
-            judged += tuple([visits[self.alphabet.codes[one]] for one in self.parts.visited])
-        return judged
+
+        def weigh(counts: npt.NDArray[Any]) -> int:
+            return sum(map(mul, weights, counts.tolist()))
+
+        return (
+            Rank(weigh(move > move[last]), weigh(move == move[last]), members),
+            Rank(int((row > row[0]).sum()), int((row == row[0]).sum()), total),
+            Rank(
+                weigh((step > step[last, 0]).sum(axis=1)),
+                weigh((step == step[last, 0]).sum(axis=1)),
+                members * total,
+            ),
+        )
 
     def learn(self, label: Hashable, code: int) -> None:
-        state, chain = self.alphabet.codes[label], self.chain
+        state, chain = self.alphabet.codes[label], self.stream
         if chain.last >= 0 and chain.trees.met[state]:
             self._enter(chain.last, state, code)
         chain.learn(state, -1)
         self._add(state, code)
 
     def new_segment(self) -> None:
-        self.chain.new_segment()
+        super().new_segment()
         self._entered[:] = 0
-
-
-@kernel
-def _moves_with(pooled: IntArray, last: int, state: int, prior: float) -> FloatArray:
-    """Return the chances of all moves, learned with a new step."""
-    counts = pooled.copy()
-    counts[last, state] += 1
-    moves = np.empty(counts.shape)
-    for u in range(len(moves)):
-        share_row(counts[u], prior, moves[u])
-    return moves
-
-
-@kernel
-def _densities(logs: FloatArray, k: int, found: FloatArray) -> float:
-    """Write the densities of a row in each state, by the largest; return the log of that."""
-    top = -np.inf
-    for j in range(len(found)):
-        top = max(top, logs[j, k])
-    for j in range(len(found)):
-        found[j] = np.exp(logs[j, k] - top)
-    return top
-
-
-@kernel
-def _judge(
-    moves: FloatArray, densities: FloatArray, log_ratio: float, state: int, surprise: bool
-) -> float:
-    """Score a step by where its state before leads to, and by its row.
-
-    Parameters
-    ----------
-    moves, densities : (n,) chances of each state, and densities by the largest
-    log_ratio : the log of the density in the state, by the largest
-    """
-    whole = 0.0
-    for j in range(len(densities)):
-        whole += moves[j] * densities[j]
-    log_posterior = np.log(moves[state] / whole) + log_ratio
-    return rounded(-log_posterior if surprise else 1.0 - np.exp(log_posterior))
-
-
-@kernel
-def _rank_past(
-    logs: FloatArray,
-    pooled: IntArray,
-    last: int,
-    before: IntArray,
-    entered: IntArray,
-    prior: float,
-    surprise: bool,
-) -> tuple[IntArray, FloatArray]:
-    """Rank a step to each state among the latest to it: greater, equal, total, and its score.
-
-    Parameters
-    ----------
-    logs : (n, n, 1 + r) by candidate and state, of the step's own row and of the latest ones
-    before : (n, r) the states before these
-    """
-    n, room = before.shape
-    placed, scores, seen = np.zeros((n, 3), dtype=np.int64), np.empty(n), np.empty(n)
-    for state in range(n):
-        moves, own = _moves_with(pooled, last, state, prior), logs[state]
-        number = min(entered[state], room)
-        placed[state, 2] = 1 + number
-        for k in range(1 + number):
-            top = _densities(own, k, seen)
-            move = moves[last if k == 0 else before[state, k - 1]]
-            score = _judge(move, seen, own[state, k] - top, state, surprise)
-            if k == 0:
-                scores[state] = score
-            placed[state, 0] += score > scores[state]
-            placed[state, 1] += score == scores[state]
-    return placed, scores
-
-
-@kernel
-def _rank_class(
-    logs: FloatArray, pooled: IntArray, last: int, state: int, prior: float, surprise: bool
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Compare a step with steps from any state, each with its own row and with others.
-
-    Parameters
-    ----------
-    logs : (n, 1 + m) by state, of the step's own row and of the others
-
-    Returns
-    -------
-    by state before, (2, n), how many moves and whole steps are greater, and how many equal; of the
-    rows alone, (2,), how many are greater and equal
-    """
-    n, number = logs.shape
-    moves = _moves_with(pooled, last, state, prior)
-    above, tied = np.zeros((2, n), dtype=np.int64), np.zeros((2, n), dtype=np.int64)
-    rows, densities = np.zeros(2, dtype=np.int64), np.empty(n)
-    top = _densities(logs, 0, densities)
-    step = _judge(moves[last], densities, logs[state, 0] - top, state, surprise)
-    move, row = rounded(-np.log(moves[last, state])), rounded(-logs[state, 0])
-    for u in range(n):
-        score = rounded(-np.log(moves[u, state]))
-        above[0, u], tied[0, u] = score > move, score == move
-    for k in range(number):
-        score = rounded(-logs[state, k])
-        rows[0] += score > row
-        rows[1] += score == row
-        top = _densities(logs, k, densities)
-        for u in range(n):
-            score = _judge(moves[u], densities, logs[state, k] - top, state, surprise)
-            above[1, u] += score > step
-            tied[1, u] += score == step
-    return above, tied, rows

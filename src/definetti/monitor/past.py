@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
@@ -14,7 +15,6 @@ from definetti.conformal import ConformalHMM
 from definetti.conformal.tasks import Origin
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.levels import Levels
-from definetti.monitor.follower import Follower
 from definetti.monitor.numbers import NumbersSource, numbers_tell
 from definetti.monitor.sets import AnySet, ask_set, rank_set, unknown_set
 from definetti.monitor.sources import (
@@ -32,22 +32,18 @@ from definetti.symmetry import Remembering
 class Past:
     """An estimator that follows a stream, and where the ranks of its steps come from.
 
-    Parameters
-    ----------
-    cp : the fitted estimator, which is the past's own
-    parts : what is bet on
-    generator : where rearrangements are drawn from
-    keep : how many steps are remembered; None for all
-    remembers : whether rows are kept for a restart further back than the alarm
+    The estimator learns labels when it is needed: taking rows in one by one costs more than all at
+    once, and where sets come from counts it is hardly ever needed. With `keep` it never learns.
 
     Attributes
     ----------
-    settings : the estimator as it was when this history began
-    source : where ranks come from: counts, or the estimator
-    begun : whether the present segment has a label
-    gap : whether a new segment begins with the next label
+    known : the estimator, which need not know the last labels
+    missed : how many labelled rows were let go, with `keep`
+    source : where ranks come from: counts, sums, or the estimator
+    begun, gap : whether the present segment has a label; whether the next label begins a new one
     since, cut : the step that the history begins with, and what chose it: nothing, "alarm" or
         "change"
+    rows : observations, labels and gaps, kept for a restart further back than the alarm
     """
 
     def __init__(
@@ -65,32 +61,57 @@ class Past:
         self._follow(cp)
 
     def _follow(self, cp: ConformalHMM) -> None:
-        """Follow a fitted estimator, by its counts where these tell."""
-        counted = CountsSource(cp, self._parts) if counts_tell(cp) else None
-        if self._keep is not None and (counted is None or not counted.sets):
+        """Follow a fitted estimator, by its counts or sums where these tell."""
+        self.known, self.missed = cp, 0
+        self._pending: list[tuple[Any, Hashable]] = []
+        self.begun = len(cp._data.history) > 0
+        self.source: Source
+        if counts_tell(cp):
+            self.source = CountsSource(cp, self._parts)
+        elif numbers_tell(cp):
+            self.source = NumbersSource(self, self._generator, self._parts)
+        else:
+            self.outgrow()
+        if self._keep is not None and not (
+            isinstance(self.source, CountsSource) and self.source.sets
+        ):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
                 "refitted HMM, symmetry='spaced', 'returns' or 'full', memory=1, guarantee='all', "
                 "conformity_score='path', 'filter' or 'smoother'; leave it out"
             )
-        self.follower = Follower(cp, self._keep is not None)
-        self.settings = cp
-        self.source: Source = counted or self._general()
-        if counted is None and numbers_tell(cp):
-            self.source = NumbersSource(self.follower, self._generator, self._parts)
-        self.begun = len(cp._data.history) > 0
-
-    def _general(self) -> GeneralSource:
-        return GeneralSource(self.follower, self._generator, self._parts)
 
     def outgrow(self) -> None:
-        """Go over to the estimator's own machinery, for good."""
-        self.source = self._general()
+        """Let the estimator itself rank, from now on."""
+        self.source = GeneralSource(self, self._generator, self._parts)
+
+    @property
+    def cp(self) -> ConformalHMM:
+        """The estimator, which knows all labels."""
+        if self.missed:
+            raise ValueError(
+                f"keep= was given, so that {self.missed} labelled rows are known by their counts "
+                "alone, which is not enough for this; leave keep out"
+            )
+        if self._pending:
+            rows, labels = map(list, zip(*self._pending, strict=True))
+            self.known.partial_fit(self.stacked(rows), labels)
+            self._pending = []
+        return self.known
+
+    def stacked(self, rows: list[Any]) -> Any:
+        """Put observations together as an estimator reads them; None for a plain chain."""
+        if self.known._data.plain:
+            return None
+        frames = [nw.from_native(row, eager_only=True, pass_through=True) for row in rows]
+        if rows and all(isinstance(frame, nw.DataFrame) for frame in frames):
+            return nw.concat(frames).to_native()
+        return rows
 
     @property
     def promise(self) -> str:
         """What holds of sets whose level does not adapt, in words."""
-        found = promise_of(self.settings._remembering, fixed=False)
+        found = promise_of(self.known._remembering, fixed=False)
         if not found.exact:
             return found.says
         visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
@@ -126,9 +147,9 @@ class Past:
         exact = not adapting and self.cut != "change"
         if not waiting and self.source.sets:
             uniform = step.uniforms[-1]
-            return rank_set(self.source, self.settings, step.code, levels, uniform, exact), 1
+            return rank_set(self.source, self.known, step.code, levels, uniform, exact), 1
         rows = [*(one.observation for one in waiting), step.observation]
-        found, steps = ask_set(self.follower, rows, levels, adapting)
+        found, steps = ask_set(self.cp, self.stacked(rows), len(rows), levels, adapting)
         return found if exact else replace(found, exact=False), steps
 
     def p_values(self, step: Waiting) -> list[float]:
@@ -142,11 +163,15 @@ class Past:
         """Let the sequence go on with a labelled step."""
         if self.gap:
             self.source.new_segment()
-            self.follower.new_segment()
+            if self._keep is None:
+                self.cp.new_segment()
         if self._remembers:
             self.rows.append((step.observation, step.label, self.gap))
         self.source.learn(step.label, step.code)
-        self.follower.learn(step.observation, step.label)
+        if self._keep is None:
+            self._pending.append((step.observation, step.label))
+        else:
+            self.missed += 1
         self.gap, self.begun = False, True
 
     def end_segment(self) -> None:
@@ -154,17 +179,13 @@ class Past:
         self.gap, self.begun = True, False
 
     def restart(self, step: Waiting, waiting: Iterable[Waiting], after: int, cut: str) -> None:
-        """Begin anew, with the step that raised the alarm, or with the last rows up to it.
+        """Begin anew, with the state of the step that raised the alarm, or the last `after` rows.
 
-        Parameters
-        ----------
-        waiting : the steps that have no label yet
-        after : how many rows; 0 for the state of the last step alone
-        cut : what chose the rows
+        `waiting` are the steps without a label, and `cut` says what chose the rows.
         """
         self.cut, self.since = cut, step.time
         rows = list(self.rows)[-after:] if after else [(step.observation, step.label, False)]
-        settings, states = self.settings, self.source.labels
+        settings, states = self.known, self.source.labels
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
         declared = states if settings._data.closed else None
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
@@ -172,7 +193,7 @@ class Past:
         # state alone.
         origin = Origin(states, omits_first=len(rows) == 1)
         lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
-        observations = self.follower.stacked([row[0] for row in rows])
+        observations = self.stacked([row[0] for row in rows])
         anew.random_state = settings._entropy
         anew._fit_from(observations, [row[1] for row in rows], lengths.tolist(), origin)
         if isinstance(settings._remembering, Remembering):

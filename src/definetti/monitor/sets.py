@@ -11,7 +11,6 @@ import numpy as np
 
 from definetti.conformal import ConformalHMM
 from definetti.levels import Levels
-from definetti.monitor.follower import Follower
 from definetti.monitor.sources import Source
 from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets.wording import note_recent
@@ -25,17 +24,7 @@ UNKNOWN = (
 def rank_set(
     source: Source, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
 ) -> PredictionSet:
-    """Return the set that the estimator would predict one step ahead, without asking it.
-
-    Parameters
-    ----------
-    source : what ranks the step
-    cp : the estimator, which need not know the last labels
-    code : what is observed
-    levels : what may be missed
-    uniform : what breaks ties, if they are broken
-    exact : whether the level is one that is promised
-    """
+    """Return the set that the estimator would predict one step ahead, by the ranks of a source."""
     found, labels = source.step_ranks(code), source.labels
     uniforms = np.full((1, 1), uniform) if cp.smoothing else None
     alphas = levels.alphas(labels)
@@ -46,27 +35,19 @@ def rank_set(
 
 
 def ask_set(
-    follower: Follower, waiting: list[Any], levels: Levels, adapted: bool
+    cp: ConformalHMM, new: Any, number: int, levels: Levels, adapted: bool
 ) -> tuple[AnySet, int]:
     """Return the set that the estimator predicts, and how many of the last steps it is about.
 
-    Where some labels are late, the steps of these are left out if that is exact, else the set is
-    about all steps since the last label.
-
-    Parameters
-    ----------
-    waiting : the observations that have no label yet, the present one last
-    levels : what may be missed
-    adapted : whether that is any number, which a level is not
+    Of a `number` of observations without a label all but the last are left out if that is exact,
+    else the set is about all of them. Levels that are `adapted` may be any numbers.
     """
-    cp = follower.cp
-    new, plain = follower.stacked(waiting), cp._data.plain
     by_last_state = cp._data.model.fixed and cp._remembering.by_last_state
-    lag = len(waiting) - 1 if by_last_state else 0
-    how: dict[str, Any] = {"horizon": len(waiting) if plain else None, "lag": lag}
+    lag = number - 1 if by_last_state else 0
+    how: dict[str, Any] = {"horizon": number if new is None else None, "lag": lag}
     if not adapted:
         found: Any = cp.predict_set(new, levels.written, **how)
-        return found, len(waiting) - lag
+        return found, number - lag
     every = cp.predict_p(new, **how)
     if not isinstance(every, PredictionSet):
         raise ValueError(
@@ -74,7 +55,7 @@ def ask_set(
             "label sooner, or raise max_candidates"
         )
     assert levels.other is not None
-    return cut_set(every, levels.other, bool(cp.allow_empty)), len(waiting) - lag
+    return cut_set(every, levels.other, bool(cp.allow_empty)), number - lag
 
 
 def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> PredictionSet:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,26 +25,19 @@ from definetti.engine.stream import (
 )
 from definetti.memory import Order
 from definetti.models.base import Estimate
-from definetti.monitor.follower import Follower
 from definetti.scores import Emission, Score, Transition
 from definetti.symmetry import Full, Remembering
 
+if TYPE_CHECKING:
+    from definetti.monitor.past import Past
+
 VISITS = "visits"
+MOST_STATES = 64  # the trees of a step are a square of them
+MOST_CELLS = 2**22  # previous state, state and symbol
 
 
 class Parts(NamedTuple):
-    """The parts of a step that are judged, each with a bet of its own.
-
-    Attributes
-    ----------
-    judged : some of `PARTS`
-    visited : the states that are bet on not to come any more, one by one
-
-    Examples
-    --------
-    >>> Parts(("transitions",), ("sun", "rain")).names
-    ('transitions', "visits to 'sun'", "visits to 'rain'")
-    """
+    """The parts of a step that are bet on: some of `PARTS`, and visits to some states."""
 
     judged: tuple[str, ...]
     visited: tuple[Hashable, ...] = ()
@@ -74,29 +67,27 @@ def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
     return Parts(tuple(one for one in known if one in asked), visited)
 
 
-MOST_STATES = 64  # the trees of a step are a square of them
-MOST_CELLS = 2**22  # previous state, state and symbol
+class CountsInsufficient(Exception):
+    """Counts and sums are no longer all there is to know."""
 
 
 class Source(ABC):
     """Ranks of the next step, part by part, each among the members of its class.
 
-    Parameters
-    ----------
-    cp : the estimator
-    parts : what is judged
-
     Attributes
     ----------
-    method : how sets are made, in words
-    sets : what the estimator's sets one step ahead are ranked by here; nothing where it must be
-        asked
+    sets : what the estimator's sets one step ahead are ranked by here; nothing where the estimator
+        predicts them itself
     """
+
+    sets = ""
 
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
         self.parts = parts
-        self.method = describe(cp)
-        self.sets = ""
+        smoothed = ", smoothed" if cp.smoothing else ""
+        self.method = (
+            f"{cp.conformity_score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
+        )
 
     @property
     @abstractmethod
@@ -114,7 +105,7 @@ class Source(ABC):
 
     @abstractmethod
     def code(self, observation: Any) -> int:
-        """Return what an observation is called; refuse one that is none."""
+        """Return the code of an observation; refuse one that cannot be read."""
 
     @abstractmethod
     def check_label(self, label: Hashable) -> None:
@@ -124,17 +115,23 @@ class Source(ABC):
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
         """Rank the step to a state, part by part."""
 
-    @abstractmethod
     def learn(self, label: Hashable, code: int) -> None:
-        """Let the sequence go on."""
+        """Let the sequence go on; by default the estimator alone learns."""
 
-    @abstractmethod
     def new_segment(self) -> None:
-        """Begin a new segment."""
+        """Begin a new segment; by default the estimator alone does."""
+
+
+def check_state(label: Hashable, alphabet: Alphabet, closed: bool) -> None:
+    """Refuse a label that is no state, or none of those declared."""
+    labels = checked_states([label], "state")
+    if closed:
+        alphabet.encode(labels, "state")
+    alphabet.check_kind(labels, "state")
 
 
 def check_plain(observation: Any) -> int:
-    """Return what is observed of a plain chain, nothing; refuse anything else."""
+    """Refuse an observation of a plain chain; return the code of a missing one."""
     if observation is not None:
         raise ValueError(
             "observation was given, but the estimator was fitted with observations=None; "
@@ -143,10 +140,48 @@ def check_plain(observation: Any) -> int:
     return -1
 
 
-def describe(cp: ConformalHMM) -> str:
-    """Say how sets are made."""
-    smoothed = ", smoothed" if cp.smoothing else ""
-    return f"{cp.conformity_score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
+class ChainSource(Source):
+    """The labelled chain as counts, from which the ranks of all its parts come."""
+
+    def __init__(self, cp: ConformalHMM, parts: Parts, stream: Stream) -> None:
+        super().__init__(cp, parts)
+        self.alphabet, self.closed, self.stream = cp._data.alphabet, cp._data.closed, stream
+        self._judged = [PARTS.index(name) for name in parts.judged]
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self.alphabet.labels
+
+    @property
+    def present(self) -> Hashable:
+        return self.labels[self.stream.last]
+
+    def check_label(self, label: Hashable) -> None:
+        if label in self.alphabet.codes:
+            return
+        check_state(label, self.alphabet, self.closed)
+        self._grow(self.alphabet.joined([label]))
+
+    @abstractmethod
+    def _grow(self, alphabet: Alphabet) -> None:
+        """Make room for a new state."""
+
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        codes = self.alphabet.codes
+        state = codes[label]
+        every = self.part_ranks(state, code)
+        judged = tuple([every[k] for k in self._judged])
+        if self.parts.visited:
+            visits = self.stream.visits(state)
+            judged += tuple([visits[codes[one]] for one in self.parts.visited])
+        return judged
+
+    @abstractmethod
+    def part_ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
+        """Rank the move, the observation and the whole step to a state: `PARTS`."""
+
+    def new_segment(self) -> None:
+        self.stream.new_segment()
 
 
 def counts_tell(cp: ConformalHMM) -> bool:
@@ -163,45 +198,30 @@ def counts_tell(cp: ConformalHMM) -> bool:
     return counted and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
 
 
-class CountsSource(Source):
+class CountsSource(ChainSource):
     """Symbols, and a model refitted on counts: ranks are those of a table.
 
-    Attributes
-    ----------
-    stream : the counts
-    sets : "class" or "past", what the estimator compares candidates with one step ahead, where
-        counts tell its sets, too; else nothing
+    `sets` is "class" or "past", what candidates are compared with one step ahead.
     """
 
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
-        super().__init__(cp, parts)
-        data, model = cp._data, cp.model_
-        self._judged = [PARTS.index(name) for name in parts.judged]
-        self.alphabet: Alphabet = data.alphabet
-        self.closed, self.plain = data.closed, data.plain
-        self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
-        self._table = data.table
+        data, self._model = cp._data, cp.model_
+        self.plain, self._rule, self._kinds = data.plain, data.rule, data.kinds
+        self._emission, self._table = data.emission, data.table
         self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
-        self._model = model
         self._symmetry = cp.symmetry_ if cp.guarantee == "all" else None
-        priors = find_priors(model, data.table)
+        priors = find_priors(cp.model_, data.table)
         assert priors is not None
         surprise = find_step_score(cp.conformity_score_) == "surprise"
         recent = None if self._symmetry is None else self._symmetry.recent
-        self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
-
-    def _take_up(self, stream: Stream) -> None:
-        self.stream = stream
+        stream = Stream.of(data.history, len(self._codes), priors, surprise, recent)
+        super().__init__(cp, parts, stream)
         self._see_sets()
 
     def _see_sets(self) -> None:
         """See whether counts tell the sets, too."""
         size = self.stream.n_states, self.stream.n_symbols
         self.sets = find_step_reference(self._symmetry, *size) if self._symmetry else ""
-
-    def _grow(self, n_states: int, n_symbols: int) -> None:
-        self.stream.grow(n_states, n_symbols)
-        self._see_sets()
 
     def code(self, observation: Any) -> int:
         if self.plain:
@@ -212,9 +232,7 @@ class CountsSource(Source):
             found = None
         if found is not None:
             return found
-        if is_missing(observation):
-            return -1
-        return self._new_symbol(observation)
+        return -1 if is_missing(observation) else self._new_symbol(observation)
 
     def _new_symbol(self, observation: Any) -> int:
         """Take in a new symbol; raise `CountsInsufficient` where counts are no longer enough."""
@@ -231,32 +249,26 @@ class CountsSource(Source):
             raise CountsInsufficient
         self._table = table
         self._codes[observation] = int(codes[0])
-        self._grow(n, m)
+        self.stream.grow(n, m)
+        self._see_sets()
         return int(codes[0])
 
-    def check_label(self, label: Hashable) -> None:
-        if label in self.alphabet.codes:
-            return
-        checked_states([label], "state")
-        if self.closed:
-            self.alphabet.encode([label], "state")
-        self.alphabet.check_kind([label], "state")
-        if len(self.alphabet) == MOST_STATES:
+    def _grow(self, alphabet: Alphabet) -> None:
+        if len(alphabet) > MOST_STATES:
             raise CountsInsufficient
-        self.alphabet = self.alphabet.joined([label])
-        self._grow(len(self.alphabet), self.stream.n_symbols)
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        return self.alphabet.labels
-
-    @property
-    def present(self) -> Hashable:
-        return self.labels[self.stream.last]
+        self.alphabet = alphabet
+        self.stream.grow(len(alphabet), self.stream.n_symbols)
+        self._see_sets()
 
     def step_ranks(self, code: int) -> Ranked:
         in_class = self.sets == "class"
         return self.stream.class_ranks(code) if in_class else self.stream.past_ranks(code)
+
+    def part_ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
+        return self.stream.ranks(state, code)
+
+    def learn(self, label: Hashable, code: int) -> None:
+        self.stream.learn(self.alphabet.codes[label], code)
 
     @property
     def symbols(self) -> list[Hashable]:
@@ -266,39 +278,20 @@ class CountsSource(Source):
     def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
         """Go on from counts that were saved, with the states and symbols that they are of."""
         require(set(self.parts.visited) <= set(labels), "states whose visits are judged")
-        self.alphabet = Alphabet(labels)
-        self._take_up(stream)
-        if not self.plain:
-            # In the order in which they were met, one by one: the estimator, which knows labelled
-            # ones alone, may have met them in another.
-            table, codes = None, []
-            for symbol in symbols:
-                table, code = self._emission.encode([symbol], table, "symbols")
-                codes += code.tolist()
-            require(codes == list(range(len(symbols))), "symbols")
-            known = self._emission.symbols_of(self._table)
-            require(set(known) <= set(symbols), "symbols")
-            self._table = self._table if table is None else table
-            self._codes = dict(zip(symbols, codes, strict=True))
-
-    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
-        state = self.alphabet.codes[label]
-        every = self.stream.ranks(state, code)
-        judged = tuple([every[k] for k in self._judged])
-        if self.parts.visited:
-            visits = self.stream.visits(state)
-            judged += tuple([visits[self.alphabet.codes[one]] for one in self.parts.visited])
-        return judged
-
-    def learn(self, label: Hashable, code: int) -> None:
-        self.stream.learn(self.alphabet.codes[label], code)
-
-    def new_segment(self) -> None:
-        self.stream.new_segment()
-
-
-class CountsInsufficient(Exception):
-    """Counts are no longer all there is to know."""
+        self.alphabet, self.stream = Alphabet(labels), stream
+        self._see_sets()
+        if self.plain:
+            return
+        # In the order in which they were met, one by one: the estimator, which knows labelled
+        # ones alone, may have met them in another.
+        table, codes = None, []
+        for symbol in symbols:
+            table, code = self._emission.encode([symbol], table, "symbols")
+            codes += code.tolist()
+        require(codes == list(range(len(symbols))), "symbols")
+        require(set(self._emission.symbols_of(self._table)) <= set(symbols), "symbols")
+        self._table = self._table if table is None else table
+        self._codes = dict(zip(symbols, codes, strict=True))
 
 
 @dataclass(frozen=True)
@@ -312,19 +305,12 @@ class PreviousStateScore(Score):
 
 
 class GeneralSource(Source):
-    """Observations of any kind: the estimator ranks, by the whole class and with its own model.
+    """Observations of any kind: the estimator ranks, by the whole class and with its own model."""
 
-    Parameters
-    ----------
-    follower : the estimator
-    generator : where the rearrangements are drawn from
-    parts : what is judged
-    """
-
-    def __init__(self, follower: Follower, generator: np.random.Generator, parts: Parts) -> None:
-        cp = follower.cp
+    def __init__(self, past: Past, generator: np.random.Generator, parts: Parts) -> None:
+        cp = past.cp
         super().__init__(cp, parts)
-        self._follower, self._generator = follower, generator
+        self._past, self._generator = past, generator
         every = dict(zip(PARTS, (Transition(), Emission(), cp.conformity_score_), strict=True))
         self._scores: list[Score] = [every[name] for name in parts.judged]
         codes = cp._data.alphabet.codes
@@ -332,43 +318,33 @@ class GeneralSource(Source):
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
-        return self._follower.cp.states_
+        return self._past.cp.states_
 
     @property
     def present(self) -> Hashable:
-        return self.labels[self._follower.cp._data.history.last]
+        return self._past.cp.present_
 
     def code(self, observation: Any) -> int:
-        data = self._follower.cp._data
+        data = self._past.cp._data
         if data.plain:
             return check_plain(observation)
-        new = self._follower.stacked([observation])
+        new = self._past.stacked([observation])
         data = data.choose_again(new, "observation")
         data.emission.encode(new, data.table, "observation")  # or it is refused
         return 0
 
     def check_label(self, label: Hashable) -> None:
-        data = self._follower.cp._data
-        labels = checked_states([label], "state")
-        if data.closed:
-            data.alphabet.encode(labels, "state")
-        data.alphabet.check_kind(labels, "state")
+        data = self._past.cp._data
+        check_state(label, data.alphabet, data.closed)
 
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
-        cp, symmetry = copy(self._follower.cp), Full()
+        cp, symmetry = copy(self._past.cp), Full()
         inner = cp._remembering
         cp._remembering = (
             replace(inner, symmetry=symmetry) if isinstance(inner, Remembering) else symmetry
         )
-        new = self._follower.stacked([observation])
-        task, codes = cp._ask_about(new, [label])
+        task, codes = cp._ask_about(self._past.stacked([observation]), [label])
         asked = replace(task, smoothing=True, entropy=int(self._generator.integers(2**63)))
         # One set of draws for all: each p-value is exact by itself.
         found = rank_by_scores(asked, codes[None], self._scores)
         return tuple(one.ranks()[0] for one in found)
-
-    def learn(self, label: Hashable, code: int) -> None:
-        """Nothing: the estimator learns."""
-
-    def new_segment(self) -> None:
-        """Nothing: the estimator is told."""
