@@ -1,36 +1,37 @@
-"""Evidence along a stream: capital bet on misses, capital bet on the law, and their alarms."""
+"""What a label brings: its set is judged, capital is bet, and alarms are raised."""
 
 from __future__ import annotations
 
 import copy
+import math
+from collections import deque
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from definetti.martingales import Absence, Alarm, Martingale, Misses
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import warn_caller
+from definetti._system.interrupts import hold_signals
+from definetti._system.mixins import Locked
+from definetti.exceptions import ChangeWarning
+from definetti.levels import AdaptiveLevel, Levels
+from definetti.martingales import Absence, Alarm, Martingale, Misses, show_capital
 from definetti.martingales.base import ZERO
+from definetti.monitor.past import Past
+from definetti.monitor.records import COVERAGE, Alert, Coverage, Log, Step
+from definetti.monitor.sets import last_states, noted_p_value
 from definetti.monitor.sources import Parts
+from definetti.monitor.waiting import Queue, Waiting
 
 
 class CoverageTest:
     """Tests "given the misses before, a set misses with probability at most alpha".
 
     Sets that are made before the label of an earlier one is known are not independent of it. So
-    what is bet on are sets that were made when all sets that were bet on before had been judged:
-    with labels that come at once every set, with labels ``d`` steps late every ``(d + 1)``-th.
-
-    Parameters
-    ----------
-    alarm : when the capital is evidence
-    after : the last step whose label must be known when a set is made that is bet on
-
-    Attributes
-    ----------
-    martingale : the capital
-    judged, missed : how many sets were bet on since the test began, and missed
-    since : the first of them; None before there is one
-    raised : whether the alarm was raised by the last set
+    what is bet on are sets that were made when all sets that were bet on before had been judged,
+    and the label of the step `after`: with labels ``d`` steps late every ``(d + 1)``-th.
     """
 
     def __init__(self, alarm: Alarm, after: int = -1) -> None:
@@ -76,16 +77,7 @@ class CoverageTest:
 class LawTest:
     """Tests "the law has not changed, and is that of a hidden Markov model", part by part.
 
-    Parameters
-    ----------
-    parts : what is bet on
-    martingale : how; visits have a bet of their own
-    alarm : when the capital is evidence
-
-    Attributes
-    ----------
-    alarm : with thresholds for so many parts
-    raised : by part, whether it was above its threshold after the last step
+    Visits have a bet of their own; the thresholds of the alarm are those for so many parts.
     """
 
     def __init__(self, parts: Parts, martingale: Martingale, alarm: Alarm) -> None:
@@ -145,3 +137,236 @@ class LawTest:
             raise ValueError("raised must tell of each part")
         self.raised = raised
         self._join()
+
+
+class Evidence(Locked):
+    """The tests of a monitor, their capital step by step, and what is done on an alarm."""
+
+    alarms: list[Alert]
+    coverage: Coverage
+    martingale: Martingale
+    adaptive: AdaptiveLevel
+    listen_to: str
+    on_alarm: str
+    restart_from: str
+    adapt_from: str
+    keep: int | None
+    n_labels: int
+    n_skipped: int
+    recent: deque[tuple[int, Hashable, tuple[Hashable, ...] | None]]
+    _adapting: bool
+    _levels: Levels
+    _one_miss: bool
+    _parts: Parts
+    _past: Past
+    _queue: Queue
+    _truths: deque[Hashable]
+
+    def _begin_tests(self, alarm: Alarm) -> None:
+        self.parts = self._parts.names
+        self._coverage_test = CoverageTest(alarm)
+        self._law_test = LawTest(self._parts, self.martingale, alarm)
+        self._diagnosis: dict[str, int] = {}
+        self._log = Log(2 * len(self.parts) + 4, self.keep)
+
+    @property
+    def martingales(self) -> Mapping[str, Martingale]:
+        """The bets with their capital: on coverage, and by part on the law."""
+        return {COVERAGE: self._coverage_test.martingale, **self._law_test.martingales}
+
+    @property
+    def alarm(self) -> Alarm:
+        """The alarm that is listened to."""
+        test = self._coverage_test if self.listen_to == COVERAGE else self._law_test
+        return test.alarm
+
+    @property
+    def log_thresholds(self) -> Mapping[str, float]:
+        """What the alarms compare with: of coverage, and by part of the law."""
+        law = dict.fromkeys(self.parts, self._law_test.alarm.log_threshold)
+        return {COVERAGE: self._coverage_test.alarm.log_threshold, **law}
+
+    @property
+    def diagnosis(self) -> Mapping[str, int]:
+        """What there is evidence against, with the step at which its capital was first enough."""
+        return dict(self._diagnosis)
+
+    @property
+    def adapting(self) -> bool:
+        """Whether the level adapts now."""
+        return self._adapting
+
+    @property
+    def confidence_level(self) -> Any:
+        """The level of the estimator."""
+        return self._levels.written
+
+    @property
+    def p_values(self) -> Mapping[str, FloatArray]:
+        rows = self._log.rows
+        return {part: rows[:, k].copy() for k, part in enumerate(self.parts)}
+
+    @property
+    def log_capitals(self) -> Mapping[str, FloatArray]:
+        """The natural logarithm of each capital after each step that is remembered."""
+        columns = enumerate((COVERAGE, *self.parts), len(self.parts))
+        return {name: self._log.rows[:, k].copy() for k, name in columns}
+
+    @property
+    def history(self) -> FloatArray:
+        """Time, whether the set held the truth (NaN if not judged), and its size, step by step."""
+        return self._log.rows[:, -3:].copy()
+
+    @property
+    def promise(self) -> str:
+        if not self._adapting:
+            return self._past.promise
+        bound = self.adaptive.bound
+        since = "" if self.adapt_from == "beginning" else " since an alarm"
+        return (
+            f"the level adapts{since}: misses in the long run are those of the level, "
+            f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
+            "single set promises nothing"
+        )
+
+    def __repr__(self) -> str:
+        found, limits = self.coverage.overall, self.log_thresholds
+        alarms = ", ".join(f"{one.part} at step {one.time}" for one in self.alarms[-3:])
+        lines = [f"Monitor: {self.n_labels:,} labels, {len(self.alarms)} alarms"]
+        lines[0] += f", the last ones: {alarms}" if alarms else ""
+        lines += [f"{found.share:.3f} of {found.judged:,} sets held the truth at the level "
+                  f"{self.confidence_level}"]  # fmt: skip
+        lines += [
+            f"  against {name}: capital {show_capital(one.log_capital)}, "
+            f"evidence from {show_capital(limits[name])} on"
+            for name, one in self.martingales.items()
+        ]
+        return "\n".join(lines)
+
+    def _learn_all(self) -> list[Step]:
+        """Learn what waits, in order, up to the first step without a label."""
+        learned = []
+        for step in self._queue.settled():
+            if step.labelled:
+                # Whole or not at all, as far as Ctrl-C goes.
+                learned.append(hold_signals(self._learn, (step,)))
+                continue
+            self.n_skipped += 1
+            self._past.end_segment()
+            if step.issued is not None:
+                self.adaptive.drop(step.issued)
+        return learned
+
+    def _learn(self, step: Waiting) -> Step:
+        """Judge the set of a labelled step, test, learn the label, and raise alarms."""
+        label, number = step.label, len(self.parts)
+        if self._past.gap:
+            self._truths.clear()
+        values = self._past.p_values(step)
+        logs, raised = self._law_test.take(values) if values else ([math.nan] * number, [])
+        self._truths.append(label)
+        members = None if step.set is None else last_states(step.set)
+        covered, short = self._judge(step, members)
+        self.recent.append((step.time, label, members))
+        size = math.nan if members is None else float(len(members))
+        held = math.nan if covered is None else float(covered)
+        capital = self._coverage_test.martingale.log_capital
+        row = [*(values or [math.nan] * number), capital, *logs, float(step.time), held, size]
+        self._log.append(row)
+        self._past.learn(step)
+        self.n_labels += 1
+        alerts = self._alert(step, short, raised) if short or raised else ()
+        waiting = self._queue.steps
+        longest = max([one.steps for one in waiting]) if waiting else 1
+        while len(self._truths) > longest:
+            self._truths.popleft()
+        found = dict(zip(self.parts, values, strict=True)) if values else {}
+        return Step(step.time, label, step.set, covered, found, alerts)
+
+    def _judge(
+        self, step: Waiting, members: tuple[Hashable, ...] | None
+    ) -> tuple[bool | None, bool]:
+        """Tell whether the set of a step held the truth, and whether sets now miss too often.
+
+        A set that was filled was empty.
+        """
+        if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
+            if step.issued is not None:
+                self.adaptive.drop(step.issued)
+            return None, False
+        truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
+        if step.steps == 1:
+            covered = step.label in members and not step.set.filled_steps[-1]
+        else:
+            covered = step.set.covers_unfilled(truth)
+        self.coverage.add(step.label, covered)
+        missed = not covered
+        if step.issued is not None:
+            p_value = noted_p_value(step.set, truth)
+            self.adaptive.update(p_value, step.issued)
+            missed = p_value <= self._alpha_of(step)
+        if not (self._one_miss and self._coverage_test.takes(step.begin)):
+            return covered, False
+        known = step.set.states
+        if not all(one in known for one in truth):
+            return covered, self._coverage_test.judge(step.time, False, 0.5)
+        return covered, self._coverage_test.judge(step.time, missed, self._alpha_of(step))
+
+    def _alpha_of(self, step: Waiting) -> float:
+        """Return what the set of a labelled step may miss."""
+        return float(self._levels.alpha(step.label)) if step.alpha is None else step.alpha
+
+    def _alert(self, step: Waiting, short: bool, raised: list[int]) -> tuple[Alert, ...]:
+        """Take note of new evidence; where it is listened to, raise alarms and react."""
+        new = [COVERAGE] * short + [self.parts[k] for k in raised]
+        for name in new:
+            self._diagnosis.setdefault(name, step.time)
+        heard = [name for name in new if (name == COVERAGE) == (self.listen_to == COVERAGE)]
+        if not heard:
+            return ()
+        names = [COVERAGE] if self.listen_to == COVERAGE else self.parts
+        statistics = dict(zip(names, self.alarm.statistics.tolist(), strict=True))
+        threshold = self.alarm.log_threshold
+        blamed = tuple(name for name in self._diagnosis if name != COVERAGE)
+        alerts = [Alert(step.time, name, statistics[name], threshold, "", blamed) for name in heard]
+        done = self._react(step, max(alerts, key=lambda alert: alert.log_statistic))
+        alerts = [alert._replace(done=done) for alert in alerts]
+        self.alarms += alerts
+        return tuple(alerts)
+
+    def _react(self, step: Waiting, alert: Alert) -> str:
+        if self.on_alarm == "restart":
+            return self._restart(step, alert.part)
+        test = self._coverage_test
+        if alert.part == COVERAGE:
+            self._coverage_test = CoverageTest(self.alarm, after=step.time)
+        if self.on_alarm == "adapt":
+            self._adapting = True
+            return "the level adapts from now on"
+        counts = ""
+        if alert.part == COVERAGE:
+            level = self.confidence_level
+            counts = f" ({test.missed} of {test.judged} from step {test.since} on, level {level})"
+        warn_caller(
+            f"at step {step.time} {alert.says}{counts}: what follows need not keep its level; "
+            f"on_alarm='restart' begins anew ({self.alarm.promise})",
+            ChangeWarning,
+        )
+        return "a warning was given"
+
+    def _restart(self, step: Waiting, name: str) -> str:
+        """Begin anew, with the step that raised the alarm or with the estimated change."""
+        after = 0
+        if self.restart_from == "change":
+            logs, times = self.log_capitals[name], self.history[:, 0]
+            # Before the last restart it was another capital that was low, or high.
+            last = self.alarms[-1].time if self.alarms else -1
+            bet = np.flatnonzero((times > last) & ~np.isnan(logs))
+            after = len(times) - 1 - int(bet[logs[bet].argmin()])
+        self._past.restart(step, self._queue.steps, after, self.restart_from)
+        if after:
+            self._past.since = int(times[-after])
+        self._coverage_test = CoverageTest(self.alarm, after=step.time)
+        self._law_test = LawTest(self._parts, self.martingale, self.alarm)
+        self._diagnosis = {}
+        return f"restarted: {self.promise}"

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import copy
-import math
 import sys
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_choice, checked_number, entropy_of, warn_caller
-from definetti._system.interrupts import hold_signals
-from definetti._system.mixins import Locked, Saved
+from definetti._system.mixins import Saved
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed, plain_label
-from definetti.data.timing import (
-    CUT,
-    Times,
-    check_aligned,
-    read_index,
-    without_index,
-)
-from definetti.exceptions import ChangeWarning, HoleWarning
+from definetti.data.timing import CUT, Times, check_aligned, read_index, without_index
+from definetti.exceptions import HoleWarning
 from definetti.levels import AdaptiveLevel, Levels, read_levels
-from definetti.martingales import Alarm, ConfidenceSequence, Martingale, show_capital
-from definetti.monitor.evidence import CoverageTest, LawTest
+from definetti.martingales import Alarm, ConfidenceSequence, Martingale
+from definetti.monitor.evidence import Evidence
 from definetti.monitor.files import measure_memory, put_together, take_apart
 from definetti.monitor.past import Past
-from definetti.monitor.records import COVERAGE, Alert, Coverage, Log, Step
-from definetti.monitor.sets import AnySet, last_states, noted_p_value
+from definetti.monitor.records import COVERAGE, Coverage, Step
+from definetti.monitor.sets import AnySet
 from definetti.monitor.sources import read_parts
 from definetti.monitor.waiting import Queue, Waiting, in_pairs
 from definetti.symmetry import TogetherDepartures
 from definetti.symmetry.base import PRESENT
 
-LISTEN_TO = (COVERAGE, "law")
-ON_ALARM = ("warn", "restart", "adapt")
-RESTART_FROM = ("alarm", "change")
-ADAPT_FROM = ("alarm", "beginning")
+WORDS = {
+    "listen_to": (COVERAGE, "law"),
+    "on_alarm": ("warn", "restart", "adapt"),
+    "restart_from": ("alarm", "change"),
+    "adapt_from": ("alarm", "beginning"),
+}
 RECENT = 300  # steps of which the members of the set are remembered, to be drawn
 
 
-class Monitor(Locked, Saved):
+class Monitor(Evidence, Saved):
     """Follow a stream: a set for the present, labels that come later, alarms.
 
     `observe` returns the set for the present; `label` learns the label of a step, judges the set
@@ -76,19 +69,18 @@ class Monitor(Locked, Saved):
     listen_to : {"coverage", "law"}, default "coverage"
         Whose evidence raises an alarm. That of the other is in `diagnosis`.
     on_alarm : {"warn", "restart", "adapt"}, default "warn"
-        What to do then. "warn" gives a `ChangeWarning`. "restart" forgets the past, bets anew, and
-        predicts from what comes. "adapt" lets the level follow the misses from then on.
+        "warn" gives a `ChangeWarning`; "restart" forgets the past, bets anew, and predicts from
+        what comes; "adapt" lets the level follow the misses from then on.
     restart_from : {"alarm", "change"}, default "alarm"
         Where a restart begins. At the alarm, with the state of that step and without its
         observation, the sets are exact again if the law stays as it is from there on. At the
-        estimated change, where the capital was lowest, more is known and sets are smaller, but
-        data that chose the cut are used: only approximately valid.
+        estimated change, where the capital was lowest, sets are smaller, but data that chose the
+        cut are used: only approximately valid.
     adaptive : name in `definetti.levels.AdaptiveLevel.named`, or AdaptiveLevel
         The level that adapts; one by name has the estimator's level.
     adapt_from : {"alarm", "beginning"}, default "alarm"
         Since when it does: since an alarm with ``on_alarm="adapt"``, or from the beginning,
-        whatever is done on an alarm. A slow drift has no time from which on the law stays as it is,
-        so that a restart alone does not keep its level there.
+        whatever is done on an alarm: in a slow drift, a restart alone does not keep the level.
     coverage : name in `definetti.martingales.ConfidenceSequence.named`, or object
         What the intervals of `coverage` are made by.
     keep : int, optional
@@ -117,11 +109,10 @@ class Monitor(Locked, Saved):
     before an empty set is filled and whether or not the level adapts. A state that was unknown when
     the set was made is no miss: its p-value is one.
 
-    What is tested of coverage holds exactly with ``symmetry="full"`` and one level for all states:
-    smoothed misses are independent, others are fewer. With "full" and levels by state the capital
-    is one on average at every time. The p-values of other symmetries are uniform one by one and
-    not independent, so the rate of false alarms is measured, not proved (``docs/streams.md``).
-    After an alarm the test of coverage begins anew, so that what follows is heard.
+    What is tested of coverage holds exactly with ``symmetry="full"`` and one level for all states;
+    with levels by state the capital is one on average at every time. The p-values of other
+    symmetries are uniform one by one and not independent, so the rate of false alarms is measured,
+    not proved (``docs/streams.md``). After an alarm the test of coverage begins anew.
 
     Several threads may use one monitor: calls are taken one after the other.
 
@@ -167,19 +158,27 @@ class Monitor(Locked, Saved):
             )
         cp._check_fitted()
         cp._check_parameters()
-        check_one_history(cp)
+        if cp._data.together or isinstance(cp._remembering, TogetherDepartures):
+            raise ValueError(
+                "cp is calibrated by the rows of several series (series='all' or 'first'), which "
+                "are not one chain: p-values of its steps would not be uniform, and alarms false; "
+                "fit with series='own' or 'others', and monitor one of its estimators_"
+            )
         self.martingale: Martingale = checked_choice(martingale, Martingale, "martingale")
         heard: Alarm = checked_choice(alarm, Alarm, "alarm")
-        self.listen_to = checked_word(listen_to, LISTEN_TO, "listen_to")
-        self.on_alarm = checked_word(on_alarm, ON_ALARM, "on_alarm")
-        self.restart_from = checked_word(restart_from, RESTART_FROM, "restart_from")
-        self.adapt_from = checked_word(adapt_from, ADAPT_FROM, "adapt_from")
+        self.listen_to, self.on_alarm = listen_to, on_alarm
+        self.restart_from, self.adapt_from = restart_from, adapt_from
+        for name, words in WORDS.items():
+            word = getattr(self, name)
+            if not isinstance(word, str) or word not in words:
+                known = ", ".join(map(repr, words))
+                raise ValueError(f"{name} must be one of {known}, got {word!r}")
         self.adaptive = find_adaptive(adaptive, cp)
         sequence = checked_choice(coverage, ConfidenceSequence, "coverage")
         self.keep = None if keep is None else min(checked_number(keep, "keep"), sys.maxsize)
         self._generator = np.random.default_rng(entropy_of(random_state))
         self.n_labels = self.n_skipped = 0
-        self.alarms: list[Alert] = []
+        self.alarms = []
         self.coverage = Coverage(sequence)
         self._levels = read_levels(cp.confidence_level)
         self._one_miss = cp.guarantee in ("all", "steps")  # a miss has a probability by itself
@@ -190,45 +189,12 @@ class Monitor(Locked, Saved):
             )
         self._adapting = self.adapt_from == "beginning"
         self._queue = Queue()
-        self._truths: deque[Hashable] = deque()  # the last labels, for sets of several steps
-        self.recent: deque[tuple[int, Hashable, tuple[Hashable, ...] | None]] = deque(maxlen=RECENT)
+        self._truths = deque()  # the last labels, for sets of several steps
+        self.recent = deque(maxlen=RECENT)
         self._parts = read_parts(parts, cp)
         self._clock = cp._data.clock  # the time of the last row, where rows have times
         self._begin_tests(heard)
         self._begin_past(copy.deepcopy(cp))
-
-    def _begin_tests(self, alarm: Alarm) -> None:
-        self.parts = self._parts.names
-        self._coverage_test = CoverageTest(alarm)
-        self._law_test = LawTest(self._parts, self.martingale, alarm)
-        self._diagnosis: dict[str, int] = {}
-        self._log = Log(2 * len(self.parts) + 4, self.keep)
-
-    def _begin_past(self, cp: ConformalHMM) -> None:
-        remembers = self.restart_from == "change" and self.on_alarm == "restart"
-        self._past = Past(cp, self._parts, self._generator, self.keep, remembers)
-
-    @property
-    def martingales(self) -> Mapping[str, Martingale]:
-        """The bets with their capital: on coverage, and by part on the law."""
-        return {COVERAGE: self._coverage_test.martingale, **self._law_test.martingales}
-
-    @property
-    def alarm(self) -> Alarm:
-        """The alarm that is listened to."""
-        test = self._coverage_test if self.listen_to == COVERAGE else self._law_test
-        return test.alarm
-
-    @property
-    def log_thresholds(self) -> Mapping[str, float]:
-        """What the alarms compare with: of coverage, and by part of the law."""
-        law = dict.fromkeys(self.parts, self._law_test.alarm.log_threshold)
-        return {COVERAGE: self._coverage_test.alarm.log_threshold, **law}
-
-    @property
-    def diagnosis(self) -> Mapping[str, int]:
-        """What there is evidence against, with the step at which its capital was first enough."""
-        return dict(self._diagnosis)
 
     @property
     def states(self) -> tuple[Hashable, ...]:
@@ -241,16 +207,6 @@ class Monitor(Locked, Saved):
         return self._past.cp
 
     @property
-    def adapting(self) -> bool:
-        """Whether the level adapts now."""
-        return self._adapting
-
-    @property
-    def confidence_level(self) -> Any:
-        """The level of the estimator."""
-        return self._levels.written
-
-    @property
     def n_observed(self) -> int:
         return self._queue.n_observed
 
@@ -258,47 +214,9 @@ class Monitor(Locked, Saved):
     def n_waiting(self) -> int:
         return len(self._queue)
 
-    @property
-    def p_values(self) -> Mapping[str, FloatArray]:
-        rows = self._log.rows
-        return {part: rows[:, k].copy() for k, part in enumerate(self.parts)}
-
-    @property
-    def log_capitals(self) -> Mapping[str, FloatArray]:
-        """The natural logarithm of each capital after each step that is remembered."""
-        columns = enumerate((COVERAGE, *self.parts), len(self.parts))
-        return {name: self._log.rows[:, k].copy() for k, name in columns}
-
-    @property
-    def history(self) -> FloatArray:
-        """Time, whether the set held the truth (NaN if not judged), and its size, step by step."""
-        return self._log.rows[:, -3:].copy()
-
-    @property
-    def promise(self) -> str:
-        if not self._adapting:
-            return self._past.promise
-        bound = self.adaptive.bound
-        since = "" if self.adapt_from == "beginning" else " since an alarm"
-        return (
-            f"the level adapts{since}: misses in the long run are those of the level, "
-            f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
-            "single set promises nothing"
-        )
-
-    def __repr__(self) -> str:
-        found, limits = self.coverage.overall, self.log_thresholds
-        alarms = ", ".join(f"{one.part} at step {one.time}" for one in self.alarms[-3:])
-        lines = [f"Monitor: {self.n_labels:,} labels, {len(self.alarms)} alarms"]
-        lines[0] += f", the last ones: {alarms}" if alarms else ""
-        lines += [f"{found.share:.3f} of {found.judged:,} sets held the truth at the level "
-                  f"{self.confidence_level}"]  # fmt: skip
-        lines += [
-            f"  against {name}: capital {show_capital(one.log_capital)}, "
-            f"evidence from {show_capital(limits[name])} on"
-            for name, one in self.martingales.items()
-        ]
-        return "\n".join(lines)
+    def _begin_past(self, cp: ConformalHMM) -> None:
+        remembers = self.restart_from == "change" and self.on_alarm == "restart"
+        self._past = Past(cp, self._parts, self._generator, self.keep, remembers)
 
     def observe(self, observation: Any = None, *, predict: bool = True) -> AnySet | None:
         """Take in an observation and return the set for the present.
@@ -317,12 +235,9 @@ class Monitor(Locked, Saved):
 
         Notes
         -----
-        If labels are so late that their sequences cannot be listed, the error is that of
-        `ConformalHMM.predict_set` and nothing has changed; ``predict=False`` takes the observation
-        in without a set.
-
-        Where the history and a frame have a time index, a hole before the observation is a `gap`,
-        with a warning.
+        If labels are so late that their sequences cannot be listed, that is an error and nothing
+        has changed; ``predict=False`` takes the observation in without a set. Where the history and
+        a frame have a time index, a hole before the observation is a `gap`, with a warning.
         """
         times = read_index(observation)
         self._go_to(times)
@@ -385,15 +300,14 @@ class Monitor(Locked, Saved):
                     f"state is missing ({label!r}); call skip() for a step whose label never comes"
                 )
             self._past.check_label(label)
-        self._queue.give(steps, labels)
+        for step, label in zip(steps, labels, strict=True):
+            step.label, step.labelled = label, True
         return self._learn_all()
 
     def skip(self, time: int | None = None) -> list[Step]:
-        """Say that a label never comes; the next one begins a new segment.
+        """Skip a step whose label never comes; the next one begins a new segment.
 
-        States cannot be rearranged over a step that is not known, so that what follows is a
-        segment of its own: the sets are exact if whether a label comes does not depend on the
-        state.
+        The sets are exact if whether a label comes does not depend on the state.
 
         Parameters
         ----------
@@ -405,7 +319,7 @@ class Monitor(Locked, Saved):
         return self._learn_all()
 
     def gap(self) -> list[Step]:
-        """Say that there is a gap of which nothing is known, before the next observation.
+        """Begin a new segment, after a gap of which nothing is known.
 
         Labels that are still waited for are taken never to come.
         """
@@ -472,151 +386,6 @@ class Monitor(Locked, Saved):
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
         return measure_memory(kept)
-
-    def _learn_all(self) -> list[Step]:
-        """Learn what waits, in order, up to the first step without a label."""
-        learned = []
-        for step in self._queue.settled():
-            if step.labelled:
-                # Whole or not at all, as far as Ctrl-C goes.
-                learned.append(hold_signals(self._learn, (step,)))
-                continue
-            self.n_skipped += 1
-            self._past.end_segment()
-            if step.issued is not None:
-                self.adaptive.drop(step.issued)
-        return learned
-
-    def _learn(self, step: Waiting) -> Step:
-        """Judge the set of a labelled step, test, learn the label, and raise alarms."""
-        label, number = step.label, len(self.parts)
-        if self._past.gap:
-            self._truths.clear()
-        values = self._past.p_values(step)
-        logs, raised = self._law_test.take(values) if values else ([math.nan] * number, [])
-        self._truths.append(label)
-        members = None if step.set is None else last_states(step.set)
-        covered, short = self._judge(step, members)
-        self.recent.append((step.time, label, members))
-        size = math.nan if members is None else float(len(members))
-        held = math.nan if covered is None else float(covered)
-        capital = self._coverage_test.martingale.log_capital
-        row = [*(values or [math.nan] * number), capital, *logs, float(step.time), held, size]
-        self._log.append(row)
-        self._past.learn(step)
-        self.n_labels += 1
-        alerts = self._alert(step, short, raised) if short or raised else ()
-        waiting = self._queue.steps
-        longest = max([one.steps for one in waiting]) if waiting else 1
-        while len(self._truths) > longest:
-            self._truths.popleft()
-        found = dict(zip(self.parts, values, strict=True)) if values else {}
-        return Step(step.time, label, step.set, covered, found, alerts)
-
-    def _judge(
-        self, step: Waiting, members: tuple[Hashable, ...] | None
-    ) -> tuple[bool | None, bool]:
-        """Tell whether the set of a step held the truth, and whether sets now miss too often.
-
-        A set that was filled was empty.
-        """
-        if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
-            if step.issued is not None:
-                self.adaptive.drop(step.issued)
-            return None, False
-        truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
-        if step.steps == 1:
-            covered = step.label in members and not step.set.filled_steps[-1]
-        else:
-            covered = step.set.covers_unfilled(truth)
-        self.coverage.add(step.label, covered)
-        missed = not covered
-        if step.issued is not None:
-            p_value = noted_p_value(step.set, truth)
-            self.adaptive.update(p_value, step.issued)
-            missed = p_value <= self._alpha_of(step)
-        if not (self._one_miss and self._coverage_test.takes(step.begin)):
-            return covered, False
-        known = step.set.states
-        if not all(one in known for one in truth):
-            return covered, self._coverage_test.judge(step.time, False, 0.5)
-        return covered, self._coverage_test.judge(step.time, missed, self._alpha_of(step))
-
-    def _alpha_of(self, step: Waiting) -> float:
-        """Return what the set of a labelled step may miss."""
-        return float(self._levels.alpha(step.label)) if step.alpha is None else step.alpha
-
-    def _alert(self, step: Waiting, short: bool, raised: list[int]) -> tuple[Alert, ...]:
-        """Take note of new evidence; where it is listened to, raise alarms and react."""
-        new = [COVERAGE] * short + [self.parts[k] for k in raised]
-        for name in new:
-            self._diagnosis.setdefault(name, step.time)
-        heard = [name for name in new if (name == COVERAGE) == (self.listen_to == COVERAGE)]
-        if not heard:
-            return ()
-        names = [COVERAGE] if self.listen_to == COVERAGE else self.parts
-        statistics = dict(zip(names, self.alarm.statistics.tolist(), strict=True))
-        threshold = self.alarm.log_threshold
-        blamed = tuple(name for name in self._diagnosis if name != COVERAGE)
-        alerts = [Alert(step.time, name, statistics[name], threshold, "", blamed) for name in heard]
-        done = self._react(step, max(alerts, key=lambda alert: alert.log_statistic))
-        alerts = [alert._replace(done=done) for alert in alerts]
-        self.alarms += alerts
-        return tuple(alerts)
-
-    def _react(self, step: Waiting, alert: Alert) -> str:
-        if self.on_alarm == "restart":
-            return self._restart(step, alert.part)
-        test = self._coverage_test
-        if alert.part == COVERAGE:
-            self._coverage_test = CoverageTest(self.alarm, after=step.time)
-        if self.on_alarm == "adapt":
-            self._adapting = True
-            return "the level adapts from now on"
-        counts = ""
-        if alert.part == COVERAGE:
-            level = self.confidence_level
-            counts = f" ({test.missed} of {test.judged} from step {test.since} on, level {level})"
-        warn_caller(
-            f"at step {step.time} {alert.says}{counts}: what follows need not keep its level; "
-            f"on_alarm='restart' begins anew ({self.alarm.promise})",
-            ChangeWarning,
-        )
-        return "a warning was given"
-
-    def _restart(self, step: Waiting, name: str) -> str:
-        """Begin anew, with the step that raised the alarm or with the estimated change."""
-        after = 0
-        if self.restart_from == "change":
-            logs, times = self.log_capitals[name], self.history[:, 0]
-            # Before the last restart it was another capital that was low, or high.
-            last = self.alarms[-1].time if self.alarms else -1
-            bet = np.flatnonzero((times > last) & ~np.isnan(logs))
-            after = len(times) - 1 - int(bet[logs[bet].argmin()])
-        self._past.restart(step, self._queue.steps, after, self.restart_from)
-        if after:
-            self._past.since = int(times[-after])
-        self._coverage_test = CoverageTest(self.alarm, after=step.time)
-        self._law_test = LawTest(self._parts, self.martingale, self.alarm)
-        self._diagnosis = {}
-        return f"restarted: {self.promise}"
-
-
-def checked_word(value: Any, words: tuple[str, ...], name: str) -> str:
-    """Refuse anything but one of some words."""
-    if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
-    return value
-
-
-def check_one_history(cp: ConformalHMM) -> None:
-    """Refuse an estimator whose history is several series, one after the other."""
-    if cp._data.together or isinstance(cp._remembering, TogetherDepartures):
-        raise ValueError(
-            "cp is calibrated by the rows of several series (series='all' or 'first'), which are "
-            "not one chain: p-values of its steps would not be uniform, and alarms false; fit with "
-            "series='own' or 'others', and monitor one of its estimators_"
-        )
 
 
 def find_adaptive(adaptive: Any, cp: ConformalHMM) -> AdaptiveLevel:

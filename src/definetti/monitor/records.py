@@ -88,10 +88,6 @@ class Share(NamedTuple):
 class Coverage:
     """Sets judged by the truth, all together and by the true state.
 
-    Parameters
-    ----------
-    sequence : what makes the intervals
-
     Examples
     --------
     >>> from definetti.martingales import NormalMixture
@@ -136,27 +132,7 @@ class Coverage:
 
 
 class Log:
-    """Rows of numbers that grow at the end, at a cost that does not grow with them.
-
-    Parameters
-    ----------
-    width : int
-        How many numbers a row has.
-    keep : int, optional
-        How many of the last rows to keep; all if left out.
-
-    Attributes
-    ----------
-    dropped : how many rows are no longer there
-
-    Examples
-    --------
-    >>> log = Log(width=1, keep=2)
-    >>> for number in range(7):
-    ...     log.append([number])
-    >>> log.rows[:, 0], log.dropped
-    (array([5., 6.]), 5)
-    """
+    """Rows of numbers that grow at the end, at a constant cost; the last `keep` stay."""
 
     def __init__(self, width: int, keep: int | None = None) -> None:
         self.keep = keep
@@ -172,7 +148,6 @@ class Log:
         return self._room[self._begin : self._end]
 
     def append(self, row: list[float]) -> None:
-        """Write down a row."""
         if self._end == len(self._room):
             # Twice the room that is needed, so that this happens seldom.
             room = np.empty((2 * len(self) + 16, self._room.shape[1]))
@@ -185,6 +160,5 @@ class Log:
             self.dropped += 1
 
     def restore(self, rows: FloatArray, dropped: int) -> None:
-        """Go on from rows that were saved."""
         self._room, self._begin, self._end = rows.copy(), 0, len(rows)
         self.dropped = dropped

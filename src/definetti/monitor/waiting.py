@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sized
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from typing import Any
 
 import narwhals as nw
@@ -17,32 +17,20 @@ from definetti.monitor.sets import AnySet
 
 @dataclass(slots=True)
 class Waiting:
-    """A step that was observed and has no label yet.
-
-    Attributes
-    ----------
-    time, observation, code : when, what, and what it is called
-    set, steps : the set that was given, and how many of the last steps it is about
-    begin : the first step whose label was not known then
-    alpha : what the set may miss; None where the level is that of the step's own state
-    uniforms : what breaks ties, part by part
-    issued : what the adaptive level called the set; None where none was in force
-    label, labelled : its label, once it has come before those of earlier steps
-    skipped : whether its label never comes
-    """
+    """A step that was observed and has no label yet."""
 
     time: int
     observation: Any
     code: int
-    uniforms: tuple[float, ...]
+    uniforms: tuple[float, ...]  # which break ties, part by part
     set: AnySet | None = None
-    steps: int = 0
-    begin: int = 0
-    alpha: float | None = None
-    issued: int | None = None
+    steps: int = 0  # how many of the last steps the set is about
+    begin: int = 0  # the first step whose label was not known then
+    alpha: float | None = None  # of the set; None where the level is that of the step's own state
+    issued: int | None = None  # what the adaptive level called the set, where one was in force
     label: Hashable = None
-    labelled: bool = False
-    skipped: bool = False
+    labelled: bool = False  # its label may come before those of earlier steps
+    skipped: bool = False  # its label never comes
 
     @property
     def open(self) -> bool:
@@ -51,13 +39,7 @@ class Waiting:
 
 
 class Queue:
-    """Steps in the order in which they were observed, up to the last that has no label.
-
-    Attributes
-    ----------
-    steps : those that wait, for their own label or for that of an earlier step
-    n_observed : how many there were, those that are gone included
-    """
+    """Steps that wait, for their own label or for that of an earlier step, in their order."""
 
     def __init__(self) -> None:
         self.steps: deque[Waiting] = deque()
@@ -67,7 +49,6 @@ class Queue:
         return len(self.steps)
 
     def append(self, step: Waiting) -> None:
-        """Let a step wait."""
         self.steps.append(step)
         self.n_observed += 1
 
@@ -97,11 +78,6 @@ class Queue:
                 )
         return [self.steps[place] for place in range(begin, begin + number)]
 
-    def give(self, steps: list[Waiting], labels: list[Hashable]) -> None:
-        """Give steps their labels."""
-        for step, label in zip(steps, labels, strict=True):
-            step.label, step.labelled = label, True
-
     def settled(self) -> Iterator[Waiting]:
         """Take out, in order, steps of which all is known, up to the first that waits."""
         while self.steps and not self.steps[0].open:
@@ -124,24 +100,17 @@ def each_row(values: Any) -> Iterable[Any]:
 
 
 def in_pairs(observations: Any, states: Any) -> Iterator[tuple[Any, Any]]:
-    """Return rows with their labels, one by one; None for observations that there are not.
-
-    >>> list(in_pairs(None, ["sun", "rain"]))
-    [(None, 'sun'), (None, 'rain')]
-    """
+    """Yield rows with their labels, one by one; None for observations of a plain chain."""
     labels = each_row(states)
-    if observations is None:
-        return ((None, label) for label in labels)
-    rows = each_row(observations)
+    rows = repeat(None) if observations is None else each_row(observations)
     if isinstance(rows, Sized) and isinstance(labels, Sized) and len(rows) != len(labels):
         raise ValueError(
             f"observations has {len(rows)} rows, and states has {len(labels)}; give a state for "
             "each row, None where it is missing"
         )
-    return _pair(iter(rows), iter(labels))
-
-
-def _pair(rows: Iterator[Any], labels: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    if observations is None:
+        yield from zip(rows, labels, strict=False)
+        return
     nothing = object()
     for row, label in zip_longest(rows, labels, fillvalue=nothing):
         if row is nothing or label is nothing:
