@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -147,8 +146,7 @@ class ConformalSequences(BaseConformal, Saved):
         Parameters
         ----------
         sequences : list of observations, each as in `predict_set`
-        confidence_level : float, optional
-            Another level than the estimator's.
+        confidence_level : as in `predict_set`
         """
         joined, lengths = join_observations(sequences, "sequences")
         return self._sets(joined, lengths, confidence_level)
@@ -177,8 +175,7 @@ class ConformalSequences(BaseConformal, Saved):
 
         Parameters
         ----------
-        observations : (T,) new sequences, one after the other
-        lengths : (S,) how many steps each has, if there are several
+        observations, lengths : as in `predict_set`
         """
         sets = self._sets(observations, lengths, None)
         codes = np.concatenate([s.marginals.argmax(axis=1) for s in sets])
@@ -233,12 +230,7 @@ class ConformalSequences(BaseConformal, Saved):
             sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
             scaled = [np.prod(s.widths / len(s.states)) for s in sets]
         return Evaluation.of_steps(
-            each,
-            self.states_,
-            codes,
-            nodes,
-            filled,
-            guarantee.max_errors,
+            each, self.states_, codes, nodes, filled, guarantee.max_errors,
             covered=each - right <= guarantee.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
@@ -247,7 +239,7 @@ class ConformalSequences(BaseConformal, Saved):
             guarantee=guarantee.name,
             shared_calibration=True,
             calibration_noise=self._data.noise(sets[0].limit, guarantee),
-        )
+        )  # fmt: skip
 
     def _saved(self) -> dict[str, Any]:
         return self._saved_with("n_units_")
@@ -262,7 +254,6 @@ class ConformalSequences(BaseConformal, Saved):
         return super()._resolve_model(observations)
 
     def _check_parameters(self) -> None:
-        """Check what is read at every prediction, and may have been changed since `fit`."""
         miscoverage(self.confidence_level)
         read_guarantee(self.guarantee)
         checked_flag(self.allow_empty, "allow_empty")
@@ -287,7 +278,7 @@ class ConformalSequences(BaseConformal, Saved):
         self._check_fitted()
         self._check_parameters()
         level = self.confidence_level if confidence_level is None else confidence_level
-        alpha = miscoverage(level)
+        alpha, guarantee = miscoverage(level), read_guarantee(self.guarantee)
         new = readable(new, "new_observations")
         check_given(new, "new_observations")
         _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
@@ -300,28 +291,6 @@ class ConformalSequences(BaseConformal, Saved):
                 GapWarning,
             )
         each = read_lengths(lengths, len(codes), "new_observations")
-        limit = self._limit(alpha)
-        method = f"whole sequences, {self.n_units_:,} units calibrate"
-        sets = []
-        for length, end in zip(each.tolist(), np.cumsum(each).tolist(), strict=True):
-            begin = end - length
-            found = self._data.marginals(piece(new, begin, end), "new_observations")
-            sets.append(
-                StepSets(
-                    self.states_,
-                    float(1 - alpha),
-                    *read_guarantee(self.guarantee),
-                    limit,
-                    method,
-                    True,
-                    found,
-                    allow_empty=bool(self.allow_empty),
-                )
-            )
-        return sets
-
-    def _limit(self, alpha: Fraction) -> float:
-        """Return the largest nonconformity of a state in the set of its step."""
         needed = blocks_needed(alpha)
         if self.n_units_ < needed:
             warn_caller(
@@ -330,7 +299,19 @@ class ConformalSequences(BaseConformal, Saved):
                 "on fewer, or lower the level",
                 FewBlocksWarning,
             )
-        return self._data.limit(alpha, read_guarantee(self.guarantee))
+        limit = self._data.limit(alpha, guarantee)
+        method = f"whole sequences, {self.n_units_:,} units calibrate"
+        sets, begin = [], 0
+        for length in each.tolist():
+            own, begin = piece(new, begin, begin + length), begin + length
+            found = self._data.marginals(own, "new_observations")
+            sets.append(
+                StepSets(
+                    self.states_, float(1 - alpha), *guarantee, limit, method, True, found,
+                    allow_empty=bool(self.allow_empty),
+                )
+            )  # fmt: skip
+        return sets
 
 
 def is_given(model: Any) -> bool:

@@ -40,26 +40,15 @@ Smoother = SequenceSmoother | SequencePredictor
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Labelled sequences that calibrate, and the model that the others have trained.
-
-    Attributes
-    ----------
-    alphabet : the labels of the states
-    closed : whether these were declared, so that there are no others
-    smoother : the fixed model, with a law of the first state
-    steps : for each sequence, the nonconformity of its true states
-    shares : how many sequences each of their units has
-    number : how many units there are
-    gaps : whether some observation is missing
-    """
+    """Labelled sequences that calibrate, and the model that the others have trained."""
 
     alphabet: Alphabet
-    closed: bool
-    smoother: Smoother
-    steps: list[FloatArray]
-    shares: IntArray
-    number: int
-    gaps: bool
+    closed: bool  # whether the states were declared, so that there are no others
+    smoother: Smoother  # the fixed model, with a law of the first state
+    steps: list[FloatArray]  # for each sequence, the nonconformity of its true states
+    shares: IntArray  # how many sequences the unit of each sequence has
+    number: int  # of units
+    gaps: bool  # whether some observation is missing
     _limits: dict[Any, float] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -78,13 +67,10 @@ class Units:
         """Return the largest nonconformity of a state in the set of its step."""
         key = alpha, *guarantee
         if key not in self._limits:
+            scores, shares = self._by_sequence(guarantee), self.shares
             if guarantee.name == "steps":
                 each = list(map(len, self.steps))
                 scores, shares = np.concatenate(self.steps), np.repeat(self.shares * each, each)
-            else:
-                most = guarantee.max_errors
-                scores = np.array([after_errors(steps, most) for steps in self.steps])
-                shares = self.shares
             self._limits[key] = weighted_limit(scores, shares, self.number, alpha)
         return self._limits[key]
 
@@ -93,10 +79,13 @@ class Units:
         if guarantee.name == "steps":
             covered = np.array([(steps <= limit).mean() for steps in self.steps])
         else:
-            most = guarantee.max_errors
-            covered = np.array([after_errors(steps, most) <= limit for steps in self.steps], float)
+            covered = np.asarray(self._by_sequence(guarantee) <= limit, float)
         noise = float(covered.mean()) - lower_bound(covered)
         return noise * float(np.sqrt(len(self.steps) / self.number))  # those of a unit go together
+
+    def _by_sequence(self, guarantee: Guarantee) -> FloatArray:
+        """Return the nonconformity of whole sequences, but for the errors that are allowed."""
+        return np.array([after_errors(steps, guarantee.max_errors) for steps in self.steps])
 
 
 def take_units(
@@ -111,14 +100,9 @@ def take_units(
     seed: int | None,
     given: bool,
 ) -> Units:
-    """Train a model on some of the units, and calibrate it with the others.
+    """Train a model on some of the units, drawn by the seed, and calibrate with the others.
 
-    Parameters
-    ----------
-    declared : the states, if they are declared
-    train_size : the share or number of units that train
-    seed : where the choice of these comes from; None for those that appear first
-    given : whether the observations are probabilities themselves
+    Without a seed those that appear first train. Observations that are `given` are probabilities.
     """
     check_given(observations, "observations")
     labels = checked_states(states)
@@ -143,7 +127,13 @@ def take_units(
     check_pairs(len(observed), len(labels))
 
     trained_labels = [labels[row] for row in training_rows.tolist()]
-    alphabet = _known_states(model, declared, trained_labels)
+    if isinstance(declared, Iterator):
+        raise TypeError("states is an iterator, which can be read once only; give a list")
+    alphabet = (
+        Alphabet(model.states or ()).extended(trained_labels)
+        if declared is None
+        else read_declared(declared, model.states or ())
+    )
     smoother: Smoother
     if isinstance(model, Predictor):
         smoother = SequencePredictor(model, alphabet.labels, given)
@@ -201,17 +191,8 @@ def choose_training(model: Model, owner: IntArray, train_size: Any, seed: int | 
     return np.isin(owner, order[:cut])
 
 
-def _known_states(model: Model, declared: Any, trained: list[Any]) -> Alphabet:
-    """Return the states known before calibration, those of the model first."""
-    if isinstance(declared, Iterator):
-        raise TypeError("states is an iterator, which can be read once only; give a list")
-    if declared is not None:
-        return read_declared(declared, model.states or ())
-    return Alphabet(model.states or ()).extended(trained)
-
-
 def check_given(observations: Any, name: str) -> None:
-    """Refuse a plain chain: sequences without labels need observations."""
+    """Refuse a plain chain: new sequences need observations."""
     if observations is None:
         raise ValueError(
             f"{name} is None; give one per step, None in the list where one is missing"
