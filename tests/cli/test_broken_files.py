@@ -97,8 +97,8 @@ import resource, sys
 from pathlib import Path
 import numpy
 from definetti.__main__ import main
-from definetti.cli.reading import import_polars
-import_polars().read_parquet("small.parquet")  # with all that is to be loaded, and all threads
+import polars
+polars.read_parquet("small.parquet")  # with all that is to be loaded, and all threads
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 most = pages * resource.getpagesize() + 2**28
 resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from definetti.cli.options import complete_last
+from definetti.cli.options import complete_from
 from definetti.memory import Memory
 from definetti.scores import Score
 
@@ -75,4 +75,6 @@ def test_wrong_choice_lists_the_choices(ask, arguments, choices):
 
 
 def test_completion_skips_names_already_given():
-    assert complete_last("rare,", ["rare", "sticky"]) == ["rare,sticky"]
+    complete = complete_from("definetti.experiments.worlds", "DRAWN", "NEEDS")
+    assert "rare,sticky" in complete("rare,")
+    assert "rare,rare" not in complete("rare,")

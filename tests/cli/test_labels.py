@@ -114,9 +114,9 @@ def test_bar_in_a_label_is_escaped(ask_all, tmp_path):
 
 
 def test_sets_without_a_state_are_empty_lists(tmp_path):
-    from definetti.cli.writing import write_rows
+    from definetti.cli.writing import write_frames
 
-    write_rows([{"set": []}, {"set": []}], tmp_path / "x.parquet")
+    write_frames([[{"set": []}, {"set": []}]], tmp_path / "x.parquet")
     assert pl.read_parquet(tmp_path / "x.parquet").schema == {"set": pl.List(pl.String)}
 
 
@@ -127,18 +127,20 @@ HARMLESS = ["sun", "-1", "+3.5", "-1e-5", ".5", "1+1", "a=b", "'tis", "p_=1", "-
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_labels_like_formulas_are_escaped_in_csv(tmp_path, ending):
     """Nor a set of labels, nor the name of a column; and no two become one."""
-    from definetti.cli.writing import write_rows
+    from definetti.cli.writing import write_frames
 
     labels = [*FORMULAS, *HARMLESS, *(f"'{one}" for one in FORMULAS)]
     rows = [{"best": one, "set": [one, "a|b"], **dict.fromkeys(labels, "")} for one in labels]
-    write_rows(rows, tmp_path / f"x.{ending}")
+    write_frames([rows], tmp_path / f"x.{ending}")
     with (tmp_path / f"x.{ending}").open(newline="", encoding="utf-8") as file:
         header, *found = csv.reader(file, delimiter="," if ending == "csv" else "\t")
     for cells in (header[2:], [row[0] for row in found]):
         assert cells == [f"'{one}" if one not in HARMLESS else one for one in labels]
     risky = [row[1] for row in found if row[1][0] in "=+-@\t\r\n"]
     assert risky == []
-    write_rows([{"set": [-1, 1], "best": -1}, {"set": [], "best": None}], tmp_path / f"y.{ending}")
+    write_frames(
+        [[{"set": [-1, 1], "best": -1}, {"set": [], "best": None}]], tmp_path / f"y.{ending}"
+    )
     assert "-1|1" in (tmp_path / f"y.{ending}").read_text()
     assert "'" not in (tmp_path / f"y.{ending}").read_text()
 
@@ -146,8 +148,8 @@ def test_labels_like_formulas_are_escaped_in_csv(tmp_path, ending):
 @pytest.mark.parametrize("ending", ["json", "jsonl", "parquet"])
 def test_labels_in_lists_are_not_escaped(tmp_path, ending):
     from definetti.cli.reading import read_table
-    from definetti.cli.writing import write_rows
+    from definetti.cli.writing import write_frames
 
-    write_rows([{"=a": one, "set": [one]} for one in FORMULAS], tmp_path / f"x.{ending}")
+    write_frames([[{"=a": one, "set": [one]} for one in FORMULAS]], tmp_path / f"x.{ending}")
     found = read_table(str(tmp_path / f"x.{ending}"))
     assert found.to_dict(as_series=False) == {"=a": FORMULAS, "set": [[one] for one in FORMULAS]}

@@ -12,7 +12,7 @@ from definetti.cli import series_tables
 from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.series import backtest_groups
-from definetti.cli.writing import write_rows
+from definetti.cli.writing import write_frames
 from definetti.evaluation import backtest_series
 from definetti.simulate import weather_series
 
@@ -223,7 +223,7 @@ def test_steps_of_parts_equal_steps_of_the_whole(tmp_path, ending, monkeypatch):
         )  # fmt: skip
     assert any("apostrophe" in note for note in notes) == ending.startswith(("csv", "tsv"))
     wanted = pl.read_parquet(steps).to_dicts()
-    write_rows(wanted, whole := tmp_path / f"whole.{ending}")
+    write_frames([wanted], whole := tmp_path / f"whole.{ending}")
     assert len(wanted) == 36
     assert {label for row in wanted for label in row["set"]} == {"=sun()", "a|b"}
     if ending == "json":

@@ -25,7 +25,7 @@ from definetti.experiments.contestants import Baseline
 from definetti.levels import read_levels
 from definetti.plots import plot_coverage, plot_set
 from definetti.report import make_report
-from definetti.report.wording import promise
+from definetti.report.page import promise
 from definetti.simulate import weather
 from definetti.symmetry import Symmetry
 from definetti.verify import enumerate_departures, enumerate_ranks, exact_coverage

@@ -8,8 +8,7 @@ from definetti.cli.backtest import backtest
 from definetti.cli.check import check
 from definetti.cli.demo import demo
 from definetti.cli.experiments import compare, reproduce
-from definetti.cli.fit import fit
-from definetti.cli.inspect import inspect
+from definetti.cli.fit import fit, inspect
 from definetti.cli.monitor import monitor
 from definetti.cli.options import expand_options
 from definetti.cli.predict import predict

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
-from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_lag,
     make_estimator,
@@ -17,7 +18,7 @@ from definetti.cli.estimators import (
     read_numbers,
     write_level,
 )
-from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
+from definetti.cli.printing import format_label, is_watched, make_table, print_result
 from definetti.cli.reading import name_source
 from definetti.cli.step_tables import (
     is_backtest_file,
@@ -25,10 +26,12 @@ from definetti.cli.step_tables import (
     list_backtest_steps,
     list_rows,
 )
-from definetti.cli.writing import check_output, write_frames, write_rows
+from definetti.cli.writing import check_output, write_frames
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from definetti.cli.columns import LabelledTable
     from definetti.evaluation.backtest import Backtest
     from definetti.evaluation.results import Evaluation
@@ -77,52 +80,38 @@ def backtest(
 
     Example: definetti backtest nights.parquet --group-column patient --order-column time --jobs 2
     """
-    with report_errors():
-        if grouping.group_column is None:
-            options.check_single_series({
-                "--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
-                "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
-                "--by-series": by_series is not None,
-            })  # fmt: skip
-        if no_observations and columns.observation_columns:
-            raise BadTable(
-                "--no-observations and --observation-columns exclude each other; give one"
-            )
-        if no_observations:
-            columns = replace(columns, observation_columns="")
-        if output is not None:
-            check_output(output, [data], force, is_backtest_file)
-        if by_series is not None:
-            check_output(by_series, [data], force, is_series_file)
-            if output is not None and output.resolve() == by_series.resolve():
-                raise BadTable(f"--by-series {by_series} is the file of --output; name another")
-        steps = horizon or lag + 1
-        if grouping.group_column is not None:
-            made = _backtest_groups(
-                data, columns, settings, grouping, spreading, horizon=steps, lag=lag, start=start,
-                windows=windows, output=output, by_series=by_series,
-            )  # fmt: skip
-        else:
-            made = _backtest_series(
-                data, columns, settings, steps, lag, start, windows, output, check=not no_check
-            )
-        print_notes(made.notes)
-        if json:
-            print_json(made.document)
-            return
-        for line in made.screen():
-            console().print(line, soft_wrap=isinstance(line, str))
-        for path in (output, by_series):
-            if path is not None:
-                console().print(f"written: {path}", soft_wrap=True)
+    if grouping.group_column is None:
+        options.check_single_series({
+            "--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
+            "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
+            "--by-series": by_series is not None,
+        })  # fmt: skip
+    if no_observations and columns.observation_columns:
+        raise BadTable("--no-observations and --observation-columns exclude each other; give one")
+    if no_observations:
+        columns = replace(columns, observation_columns="")
+    if output is not None:
+        check_output(output, [data], force, is_backtest_file)
+    if by_series is not None:
+        check_output(by_series, [data], force, is_series_file)
+        if output is not None and output.resolve() == by_series.resolve():
+            raise BadTable(f"--by-series {by_series} is the file of --output; name another")
+    steps = horizon or lag + 1
+    if grouping.group_column is not None:
+        document, lines, notes = _backtest_groups(
+            data, columns, settings, grouping, spreading, horizon=steps, lag=lag, start=start,
+            windows=windows, output=output, by_series=by_series,
+        )  # fmt: skip
+    else:
+        document, lines, notes = _backtest_series(
+            data, columns, settings, steps, lag, start, windows, output, check=not no_check
+        )
+    written = (f"written: {path}" for path in (output, by_series) if path is not None)
+    print_result(document, chain(lines, written), json, notes)
 
 
-class BacktestResult(NamedTuple):
-    """What --json prints, lines and tables for the screen, and notes on how rows were read."""
-
-    document: dict[str, Any]
-    screen: Callable[[], list[Any]]
-    notes: list[str]
+# What --json prints, lines and tables for the screen, and notes on how rows were read.
+Result = tuple[dict[str, Any], Iterator[Any], list[str]]
 
 
 def _backtest_groups(
@@ -134,7 +123,7 @@ def _backtest_groups(
     *,
     by_series: Path | None,
     **how: Any,
-) -> BacktestResult:
+) -> Result:
     """Backtest every series of a table."""
     # Slow to load, so only after the arguments are checked.
     from definetti.cli.series import backtest_groups
@@ -143,19 +132,16 @@ def _backtest_groups(
     found, said, notes = backtest_groups(data, columns, settings, grouping, spreading, **how)
     if by_series is not None:
         table = join_levels(found)
-        rows = zip(*table.values(), strict=True)
-        write_rows([dict(zip(table, row, strict=True)) for row in rows], by_series)
+        rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        write_frames([rows], by_series)
     levels = [
         {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
         for level, evaluation in zip(said["levels"], found, strict=True)
     ]
     horizon = how["horizon"]
     document = {**said, "horizon": horizon, "lag": how["lag"], **levels[0], "levels": levels}
-    return BacktestResult(
-        document,
-        lambda: [line for one in found for line in _show_all(one, said["promise"], horizon)],
-        notes,
-    )
+    lines = (line for one in found for line in _show_all(one, said["promise"], horizon))
+    return document, lines, notes
 
 
 def _backtest_series(
@@ -169,7 +155,7 @@ def _backtest_series(
     output: Path | None,
     *,
     check: bool,
-) -> BacktestResult:
+) -> Result:
     """Backtest one series beside other methods."""
     from definetti.cli.columns import read_labelled
 
@@ -225,14 +211,14 @@ def _backtest_series(
         "check": None if checked is None else checked.to_dict(), "advice": test.advice,
     }  # fmt: skip
 
-    def show() -> list[Any]:
-        lines: list[Any] = [f"model: {model}"]
+    def show() -> Iterator[Any]:
+        yield f"model: {model}"
         for one in by_level:
-            lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
-        return [*lines, *(f"advice: {line}" for line in test.advice)]
+            yield from _show_methods({**result, **one})
+            yield f"verdict: {one['verdict']}"
+        yield from (f"advice: {line}" for line in test.advice)
 
-    notes = [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
-    return BacktestResult(result, show, notes)
+    return result, show(), [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
 
 
 # --- One series
@@ -261,24 +247,20 @@ def _describe_level(
 
 def _show_methods(result: dict[str, Any]) -> list[Any]:
     """Return two tables for the screen: a row per method, and coverage in detail."""
-    from rich.table import Table
-
     title = (
         f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
         f"at {_write_level(result['confidence_level'], result['given'])}"
     )
-    table, detail = (Table(title=one, title_justify="left") for one in (title, "in detail"))
-    for name in ("", "covered", "in a set", "states per step", "empty", "level guaranteed"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=name == "covered")
+    columns = ("", "covered", "in a set", "states per step", "empty", "level guaranteed")
+    table = make_table(columns, left=[""], title=title, caption=_explain(result))
+    table.columns[1].no_wrap = True
     for name, way in result["methods"].items():
         table.add_row(
             name, _write_share(way), _write_number(way["mean_size"]),
             f"{way['mean_states_per_step']:.2f}", f"{way['share_empty']:.3f}",
             "yes" if way["guaranteed"] else "no",
         )  # fmt: skip
-    table.caption = _explain(result)
-    _fill_details(detail, result)
-    return [table, detail]
+    return [table, _detail(result)]
 
 
 def _explain(result: dict[str, Any]) -> str:
@@ -310,13 +292,12 @@ def _explain(result: dict[str, Any]) -> str:
     return said
 
 
-def _fill_details(table: Any, result: dict[str, Any]) -> None:
-    """Add shares by last state and over time, ours and those of classical prediction."""
+def _detail(result: dict[str, Any]) -> Table:
+    """Return shares by last state and over time, ours and those of classical prediction."""
     from definetti.evaluation.backtest import CLASSICAL, OURS
 
     shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
-    for column in ("", *shown):
-        table.add_column(column, justify="left" if not column else "right")
+    table = make_table(["", *shown], left=[""], title="in detail")
     ways = [result["methods"][name] for name in shown]
     own, present = ways[0].get("by_state", {}), result["given"] == "present state"
     for label in ways[0]["by_last_state"]:
@@ -334,6 +315,7 @@ def _fill_details(table: Any, result: dict[str, Any]) -> None:
     for k, part in enumerate(ways[0]["over_time"]):
         name = f"rows {part['first_row']:,} to {part['last_row']:,}"
         table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
+    return table
 
 
 def _write_level(level: float | dict[str, float], given: str) -> str:
@@ -391,8 +373,6 @@ def _describe_record(record: SeriesRecord) -> dict[str, Any]:
 
 def _show_all(found: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
     """Return the verdict and a table of the worst series, for the screen."""
-    from rich.table import Table
-
     from definetti.evaluation.series import rank_series
 
     judged, verdict = found.judged, f"{found.verdict()}."
@@ -400,13 +380,12 @@ def _show_all(found: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
         return [verdict]
     source = f", each from {found.source}" if found.source else ""
     trained = f"; {found.trained:,} series trained the model" if found.trained else ""
-    table = Table(
-        title=f"{found.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
-        f"promised {found.promised:g}",
-        title_justify="left",
+    title = (
+        f"{found.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
+        f"promised {found.promised:g}"
     )
-    for column in ("series", "windows", "covered", "size", "states a step", "empty"):
-        table.add_column(column, justify="left" if column == "series" else "right")
+    columns = ("series", "windows", "covered", "size", "states a step", "empty")
+    table = make_table(columns, left=["series"], title=title)
     table.add_row("all", *_show_record(found, found.empty))
     table.add_section()
     for record in sorted(judged, key=rank_series)[:SHOWN]:

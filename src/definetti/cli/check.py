@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
@@ -13,7 +14,7 @@ import typer
 from definetti.cli import options
 from definetti.cli.errors import BadTable, write_options
 from definetti.cli.estimators import read_memory
-from definetti.cli.printing import console, is_watched, print_json, print_notes
+from definetti.cli.printing import is_watched, make_table, print_result
 from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
@@ -33,13 +34,7 @@ def check_rows(
     skip: bool = False,
     pictures: bool = False,
 ) -> Diagnosis | None:
-    """Run the quick check on the calibration rows; return None if there is nothing to test.
-
-    Parameters
-    ----------
-    train_size : the share of rows that trained a fixed model, and are not tested
-    skip : whether no check is wanted
-    """
+    """Run the quick check on the calibration rows; return None if there is nothing to test."""
     if skip:
         return None
     from definetti.check import CannotTest, check_quickly
@@ -93,13 +88,6 @@ def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
     ]
 
 
-def complete_tests(incomplete: str) -> list[str]:
-    """Complete the last name of a list of tests."""
-    from definetti.check import Statistic
-
-    return options.complete_last(incomplete, Statistic.named)
-
-
 def check(
     data: options.LabelledRows,
     columns: options.Columns,
@@ -114,7 +102,8 @@ def check(
     tests: Annotated[
         str | None,
         options.computation_option(
-            help="tests to run, comma-separated; default: all", autocompletion=complete_tests
+            help="tests to run, comma-separated; default: all",
+            autocompletion=options.complete_from("definetti.check", "Statistic.named"),
         ),
     ] = None,
     resamples: Annotated[
@@ -182,11 +171,8 @@ def check(
     if plot is not None:
         _draw(found, plot)
     # --no-observations needs no note on states as a plain Markov chain.
-    print_notes([note for note in notes if not (no_observations and "plain" in note)])
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_table(found, plot)
+    notes = [note for note in notes if not (no_observations and "plain" in note)]
+    print_result(found.to_dict(), _list_lines(found, plot), json, notes)
     if fail and found.rejected:
         raise typer.Exit(1)
 
@@ -207,22 +193,19 @@ def _draw(found: Any, output: Path) -> None:
     replace_file(output, partial(figure.savefig, format=kind, dpi=150, metadata={"Title": MARK}))
 
 
-def print_table(found: Any, output: Path | None = None) -> None:
-    """Print a row per test, and the verdict below."""
-    from rich.table import Table
-
-    table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")
-    for column in ("test", "p", "adjusted", "what was found"):
-        table.add_column(column, justify="right" if column in ("p", "adjusted") else "left")
+def _list_lines(found: Diagnosis, output: Path | None) -> Iterator[Any]:
+    """Yield a table with a row per test, and the verdict."""
+    table = make_table(
+        ("test", "p", "adjusted", "what was found"), left=("test", "what was found"),
+        title=f"Exact tests on {found.n_steps:,} labelled rows",
+        caption="adjusted: p-values corrected for all tests together",
+    )  # fmt: skip
     for name, one in found.tests.items():
         table.add_row(name, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
-    table.caption = "adjusted: p-values corrected for all tests together"
-    screen = console()
-    screen.print(table)
-    for name, why in found.untested.items():
-        screen.print(f"{name}: not tested, {why}", soft_wrap=True)
-    screen.print(write_options(found.verdict), soft_wrap=True)
+    yield table
+    yield from (f"{name}: not tested, {why}" for name, why in found.untested.items())
+    yield write_options(found.verdict)
     if found.coverage is not None:
-        screen.print(found.coverage.verdict, soft_wrap=True)
+        yield found.coverage.verdict
     if output is not None:
-        screen.print(f"written: {output}", soft_wrap=True)
+        yield f"written: {output}"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from definetti.cli.errors import BadTable
-
-if TYPE_CHECKING:
-    import polars as pl
+from definetti.cli.lazy import pl
 
 FEWEST_DIGITS = 3  # of a date or a time of day, as in 9:05
 FIRST = 100  # values that are tried first when looking for dates
@@ -26,8 +24,6 @@ def tidy_columns(
     table: pl.DataFrame, name: str, columns: list[str]
 ) -> tuple[pl.DataFrame, list[str]]:
     """Convert the named columns to types that an estimator can take; return the table and notes."""
-    import polars as pl
-
     notes: list[str] = []
     odd = _find_odd_text(table.select(columns))
     found = []  # converted together below: one at a time, each costs as much as all
@@ -52,8 +48,6 @@ def tidy_columns(
 
 def _find_odd_text(table: pl.DataFrame) -> set[str]:
     """Return the text columns with blanks or numbers, found in one query; others stay as is."""
-    import polars as pl
-
     text = pl.selectors.string()
     bare = text.str.strip_chars()
     number = bare.cast(pl.Float64, strict=False).is_not_null()
@@ -63,8 +57,6 @@ def _find_odd_text(table: pl.DataFrame) -> set[str]:
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
     """Return text without blanks, or numbers if all of it is numbers and words like NA."""
-    import polars as pl
-
     bare = series.str.strip_chars()
     series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
     bare = series.str.strip_chars()
@@ -113,8 +105,6 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
     The reader of CSV can do it itself, which takes half a minute for a million rows.
     """
-    import polars as pl
-
     found = {}
     for series in table.get_columns():
         if series.dtype == pl.String and series.name not in labels and _may_be_dates(series):
@@ -132,8 +122,6 @@ def _may_be_dates(series: pl.Series) -> bool:
 
 def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a column as dates if all of it is; try the fast parser first."""
-    import polars as pl
-
     parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
     with suppress(pl.exceptions.PolarsError):  # the fast parser knows no format
         quick: pl.Series = parsers.get(dtype.base_type(), series.str.to_datetime)(strict=False)
@@ -148,8 +136,6 @@ def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def _infer_column(series: pl.Series) -> pl.Series:
     """Return a column as the reader of CSV parses it."""
-    import polars as pl
-
     text = io.BytesIO(series.to_frame().write_csv().encode())
     return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]
 
@@ -165,8 +151,6 @@ def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str
     >>> find_uninformative(pl.DataFrame(rows), ["day", "site", "height"])
     {'day': 'counts the rows', 'site': 'has one value only'}
     """
-    import polars as pl
-
     rows, found = len(table), {}
     if rows <= 1 or not columns:
         return {}
@@ -195,15 +179,11 @@ def _is_counter(series: pl.Series) -> bool:
         return whole and first != second and second - first == third - second
     if series.dtype.is_float() and (series != series.round()).any():
         return False
-    import polars as pl
-
     steps = series.cast(pl.Float64).diff()[1:]
     return bool(steps[0] != 0 and (steps == steps[0]).all())
 
 
 def _is_text(series: pl.Series) -> bool:
-    import polars as pl
-
     return series.dtype in (pl.String, pl.Categorical, pl.Enum)
 
 
@@ -230,17 +210,7 @@ def match_new_rows(
     state: str,
     batch: bool = False,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Convert the columns of new rows to the types of the labelled rows; return them and notes.
-
-    Parameters
-    ----------
-    new, name : the new rows, and their file
-    table, past : the labelled rows, and their file
-    batch : whether the new rows are a batch of the same file, where digits among symbols are
-        symbols; otherwise a column of numbers that no labelled row has as a symbol is refused
-    """
-    import polars as pl
-
+    """Convert the columns of new rows to the types of the labelled rows; return them and notes."""
     symbols = [one for one in name_symbols(table.select(columns)) if new[one].dtype == pl.String]
     blank = pl.col(symbols).str.strip_chars() == ""
     new = new.with_columns(pl.when(~blank).then(pl.col(symbols))) if symbols else new
@@ -280,8 +250,6 @@ def _find_unknown(series: pl.Series, known: pl.Series) -> int | None:
 
 
 def _are_numbers(text: pl.Series) -> bool:
-    import polars as pl
-
     numbers = text.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
     return bool(numbers.len() and numbers.is_not_null().all())
 
@@ -293,8 +261,6 @@ def name_symbols(table: pl.DataFrame) -> list[str]:
 
 def name_kind(series: pl.Series) -> str:
     """Return the type of a column in words."""
-    import polars as pl
-
     if not series.count():
         return "nothing"
     if series.dtype == pl.Boolean:
@@ -306,8 +272,6 @@ def name_kind(series: pl.Series) -> str:
 
 def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
     """Return the first row that does not fit the known type; by default the first value."""
-    import polars as pl
-
     odd = series.is_not_null()
     if name_kind(series) == "text":
         bare = series.cast(pl.String).str.strip_chars().str.to_lowercase()

@@ -18,13 +18,12 @@ from definetti.cli.column_types import (
     tidy_columns,
 )
 from definetti.cli.errors import BadTable
-from definetti.cli.reading import import_polars, name_source, read_table
+from definetti.cli.lazy import pl
+from definetti.cli.reading import name_source, read_table
 from definetti.cli.text_tables import ROW_NAME, find_repeated
 from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.cli.options import Columns
 
 BY_COLUMN = "leave out column {!r} if the rows are consecutive"
@@ -76,8 +75,6 @@ def find_time_column(
 
 def as_times(series: pl.Series) -> Times | None:
     """Return the times of a column of dates, or of dates as text; None if a row has none."""
-    import polars as pl
-
     if series.dtype == pl.String:
         series = parse_dates(series.to_frame(), [])[series.name]
     if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
@@ -132,7 +129,7 @@ def read_labelled(labelled: str, new: str | None, columns: Columns) -> LabelledT
     others = None
     if new is not None:
         # A column of text may hold numbers with words such as NA among them.
-        text = table.select(import_polars().selectors.string().exclude(state))
+        text = table.select(pl.selectors.string().exclude(state))
         tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
         others = read_table(new, state, symbols=name_symbols(tidy))
     return split_labelled_rows(
@@ -151,16 +148,7 @@ def split_labelled_rows(
     new_name: str = "the file of new rows",
     order: pl.Series | None = None,
 ) -> LabelledTable:
-    """Split a table into labelled and new rows, and select the observed columns.
-
-    Parameters
-    ----------
-    table, name : the labelled rows, with new rows without a state below them; and their file
-    state : the column with the states
-    observed : names of the observed columns, comma-separated; by default all informative ones
-    new, new_name : new rows from another file, and this file
-    order : what the rows were sorted by; by default a column of dates
-    """
+    """Split a table into labelled and new rows, and select the observed columns."""
     check_columns(table.columns, name, [state], "--state-column")
     columns, notes = _choose_columns(table, name, state, observed)
     table, type_notes = tidy_columns(table, name, columns)
@@ -294,8 +282,6 @@ def choose_observed(
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
     """Return the label of each row, None for blank text and words such as NA; and notes."""
-    import polars as pl
-
     series = table[column]
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
@@ -388,8 +374,6 @@ def _note_states(rows: int, state: str, number: int) -> list[str]:
 
 def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
     """Return one column as a series, several as a data frame, none as None."""
-    import polars as pl
-
     if not columns:
         return None
     table = table.select(columns).cast({pl.Null: pl.String})
@@ -398,6 +382,4 @@ def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
 
 def as_frame(observed: Any) -> Any:
     """Return what `take_columns` returned as a data frame, if it is one column, too."""
-    import polars as pl
-
     return observed.to_frame() if isinstance(observed, pl.Series) else observed

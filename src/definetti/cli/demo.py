@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.printing import console, print_json
+from definetti.cli.printing import make_console, print_json, print_lines
 from definetti.cli.report import is_report_file
 from definetti.cli.simulate import is_simulated_file
 from definetti.cli.writing import check_output
@@ -82,27 +82,21 @@ def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
 def _guide(app: Any, tour: list[Stop], page: Path) -> None:
     from definetti.simulate import weather
 
-    screen = console()
+    screen = make_console()
     truth = weather(ROWS, random_state=SEED)[1][-NEW:]
     for number, (words, command) in enumerate(tour, 1):
         screen.rule(f"{number} of {len(tour)}")
-        for line in words.split("\n"):
-            screen.print(line, soft_wrap=True)
-        screen.print()
+        print_lines([*words.split("\n"), ""])
         screen.print(f"$ definetti {' '.join(command)}", style="bold", soft_wrap=True)
-        screen.print()
+        print_lines([""])
         _run(app, command)
-        if command[0] == "predict":
-            screen.print()
-            screen.print(f"It was {', '.join(truth)}.")
-        screen.print()
+        print_lines(["", f"It was {', '.join(truth)}.", ""] if command[0] == "predict" else [""])
     screen.rule()
-    for line in (
+    print_lines([
         f"The report: {page.resolve()}",
         "Open it in a browser and move the slider; then take a file of your own.",
         "`definetti verify` proves the guarantee by adding up the probability of every sequence.",
-    ):
-        screen.print(line, soft_wrap=True)
+    ])  # fmt: skip
 
 
 def _run_as_json(app: Any, command: list[str]) -> Any:

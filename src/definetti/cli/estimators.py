@@ -6,10 +6,9 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.errors import BadTable
+from definetti.cli.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.cli.columns import LabelledTable
     from definetti.cli.options import Settings
 
@@ -215,11 +214,13 @@ def read_memory(text: str) -> Any:
 
 def write_memory(memory: Any) -> str:
     """Write a memory as `read_memory` reads it."""
-    from definetti.memory import Age
+    from definetti.memory import Age, Order
 
-    if isinstance(memory, Age):
-        return memory.known_as if memory.most is None else f"{memory.known_as}:{memory.most}"
-    return str(memory)
+    if isinstance(memory, Order):
+        return str(memory.k)
+    most = memory.most if isinstance(memory, Age) else None
+    name = memory if isinstance(memory, (int, str)) else memory.known_as
+    return str(name) if most is None else f"{name}:{most}"
 
 
 def find_guarantee(settings: Settings) -> Any:

@@ -14,7 +14,7 @@ import typer
 
 from definetti._system.interrupts import is_stopping
 from definetti.cli import options
-from definetti.cli.printing import print_json, print_stderr, print_text
+from definetti.cli.printing import print_json, print_lines, print_result, print_stderr
 from definetti.cli.writing import check_folder
 
 PATIENCE = 10  # seconds to wait for the scheduler
@@ -145,7 +145,7 @@ def reproduce(
                 recorded = experiments.table1 if name is What.table1 else experiments.figure3
                 done.append(recorded(output, data or "", **how))
             if not json:
-                print_text(f"{done[-1]}\n")
+                print_lines([*str(done[-1]).split("\n"), ""])
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
@@ -153,32 +153,21 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def complete_worlds(incomplete: str) -> list[str]:
-    """Complete the last name of a list of worlds."""
-    from definetti.experiments.worlds import DRAWN, NEEDS
-
-    return options.complete_last(incomplete, [*DRAWN, *NEEDS])
-
-
-def complete_methods(incomplete: str) -> list[str]:
-    """Complete the last name of a list of methods."""
-    from definetti.experiments.contestants import CONTESTANTS
-
-    return options.complete_last(incomplete, CONTESTANTS)
-
-
 def compare(
     worlds: Annotated[
         list[str] | None,
         typer.Option(
             help="worlds, comma-separated; default: all except the whole grids",
-            autocompletion=complete_worlds,
+            autocompletion=options.complete_from("definetti.experiments.worlds", "DRAWN", "NEEDS"),
         ),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="methods, comma-separated; default: all", autocompletion=complete_methods
+            help="methods, comma-separated; default: all",
+            autocompletion=options.complete_from(
+                "definetti.experiments.contestants", "CONTESTANTS"
+            ),
         ),
     ] = None,
     repetitions: Annotated[
@@ -232,10 +221,7 @@ def compare(
         found = run(output, data, worlds=places, methods=names, horizons=horizons,
                     repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
                     verbose=True)  # fmt: skip
-    if json:
-        print_json(js.loads(found.to_json()))
-    else:
-        print_text(str(found))
+    print_result(js.loads(found.to_json()), str(found).split("\n"), json)
     if not found.keeps_promise:
         raise typer.Exit(1)
 

@@ -1,4 +1,4 @@
-"""`definetti fit`: write a model file; and read new rows for one."""
+"""Model files: `definetti fit` writes one, `inspect` shows it; and read new rows for one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.printing import print_json, print_notes
+from definetti.cli.lazy import pl
+from definetti.cli.printing import make_table, print_result
 from definetti.cli.reading import name_source, read_table
 from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
-    import typer
-
     from definetti.cli.columns import LabelledTable
 
 ENDING = ".definetti"
+LONGEST = 60  # characters of a value that are shown
 # Options that a fitted model cannot change.
 SETTLED = (
     "state_column", "train_size", "symmetry", "memory", "score", "states", "classifier", "seed",
@@ -101,7 +101,6 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
 def known_rows(cp: Any, columns: list[str]) -> Any:
     """Return the observations of the labelled rows as a table, to compare new rows with."""
     import numpy as np
-    import polars as pl
 
     parts, table = cp._data._parts, cp._data.table
     found = table.take(np.arange(len(table))) if is_framed(table) else None
@@ -172,18 +171,89 @@ def fit(
     from definetti.saving import save
 
     save(cp, output, {"state_column": columns.state_column, "columns": table.columns})
-    fixed_on = len(table.states) - cp.n_steps_
-    model = described(cp.model_, list(table.columns), fixed_on)
+    model = described(cp.model_, list(table.columns), len(table.states) - cp.n_steps_)
     checked = check_rows(table, cp.memory_, settings.seed, train_size=cp.train_size, skip=no_check)
-    print_notes([*table.notes, *note_broken(checked, settings.symmetry)])
-    if json:
-        print_json({"output": str(output), "labelled_rows": len(table.states),
-                    "states": list(cp.states_), "observed": table.columns,
-                    "model": repr(cp.model_), "bytes": output.stat().st_size,
-                    "check": None if checked is None else checked.to_dict()})  # fmt: skip
-    else:
-        from definetti.cli.printing import console
+    document = {
+        "output": str(output), "labelled_rows": len(table.states), "states": list(cp.states_),
+        "observed": table.columns, "model": repr(cp.model_), "bytes": output.stat().st_size,
+        "check": None if checked is None else checked.to_dict(),
+    }  # fmt: skip
+    notes = [*table.notes, *note_broken(checked, settings.symmetry)]
+    print_result(document, [f"model: {model}", f"written: {output}"], json, notes)
 
-        screen = console()
-        screen.print(f"model: {model}", soft_wrap=True)
-        screen.print(f"written: {output}", soft_wrap=True)
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="a file that definetti fit or save wrote")],
+    json: options.Json = False,
+) -> None:
+    """Show the contents of a model file and verify its checksums, without loading it.
+
+    Exit code 2: the file is no model, is cut off, was altered, or has a later version.
+
+    Example: definetti inspect model.definetti
+    """
+    from definetti.saving.files import read_manifest
+
+    check_there(model)
+    found = read_manifest(model)
+    table = make_table(
+        ("what", "value"), left=("what", "value"),
+        title=f"{model}: whole, {len(found['parts'])} parts",
+    )  # fmt: skip
+    for name, value in _list_rows(found):
+        table.add_row(name, value)
+    print_result(found, [table], json)
+
+
+def _list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a manifest as readable pairs of a name and a value."""
+    rows = [("format", f"{found['version']}")]
+    made = found.get("made_by")
+    for name, version in made.items() if isinstance(made, dict) else ():
+        rows.append((f"made by {name}", _shorten(version)))
+    notes = found.get("notes")
+    for name, value in notes.items() if isinstance(notes, dict) else ():
+        text = ", ".join(value) if isinstance(value, dict) else _shorten(value)
+        rows.append((name.replace("_", " "), text))
+    kind, fields = _name_thing(found.get("object"))
+    rows.append(("holds", kind))
+    for name, value in fields.items():
+        rows += [(f"  {key}", text) for key, text in _list_fields(name, value)]
+    size = sum(part["bytes"] for part in found["parts"].values())
+    rows.append(("size of parts", f"{size:,} bytes"))
+    return rows
+
+
+def _list_fields(name: str, value: Any) -> list[tuple[str, str]]:
+    """Return the rows of one field; parameters and data have several."""
+    if isinstance(value, dict) and isinstance(value.get("dict"), list):
+        return [(str(pair[0]), _shorten(pair[1])) for pair in value["dict"]]
+    kind, fields = _name_thing(value)
+    if kind == "labelled":
+        used = {"model": "model used", "alphabet": "states"}
+        return [(text, _shorten(fields[key])) for key, text in used.items() if key in fields]
+    return [(f"{name.strip('_')} used", _shorten(value))]
+
+
+def _name_thing(value: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of an object in a manifest, and its fields."""
+    thing = value.get("thing") if isinstance(value, dict) else None
+    if isinstance(thing, list) and len(thing) == 2 and isinstance(thing[1], dict):
+        return str(thing[0]), thing[1]
+    return "", {}
+
+
+def _shorten(value: Any) -> str:
+    """Write a value of a manifest in a few characters, objects by their names."""
+    kind, fields = _name_thing(value)
+    if kind:
+        inside = ", ".join(f"{name} {_shorten(one)}" for name, one in fields.items())
+        text = f"{kind} ({inside})" if inside else kind
+    elif isinstance(value, list):
+        text = ", ".join(map(_shorten, value[:LONGEST]))
+    elif isinstance(value, dict) and len(value) == 1:
+        tag, inner = next(iter(value.items()))
+        text = _shorten(inner) if tag in ("tuple", "number") else f"a {tag}"
+    else:
+        text = str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

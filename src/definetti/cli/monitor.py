@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.printing import console, format_label, print_json, print_notes, print_stderr
+from definetti.cli.printing import format_label, make_table, print_json, print_lines, print_stderr
 from definetti.cli.stream_reader import Interrupts
 
 if TYPE_CHECKING:
     from definetti.cli.monitor_stream import RowReport
     from definetti.monitor import Monitor
+
+INTERVALS = "95 % intervals valid at all times"
 
 
 class AdaptFrom(StrEnum):
@@ -109,7 +112,8 @@ def monitor(
     with Interrupts() as interrupts:
         for report in stream.run(follow, interrupts):
             _print_row(report, json, lag)
-    print_notes(stream.notes)
+    for note in stream.notes:
+        print_stderr(f"note: {note}")
     begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
     if not begun:
         found = f"fewer than {first} labelled rows have come"
@@ -117,10 +121,10 @@ def monitor(
             found = f"no series has {first} labelled rows"
         raise ValueError(f"{data}: {found}, which --first requires; give more rows, or lower it")
     if not json:
-        if group is None:
-            _print_series(begun[None], stream.rows)
-        else:
-            _print_all(begun, stream.rows, alpha)
+        alone = begun.get(None)
+        print_lines(
+            _show_series(alone, stream.rows) if alone else _show_all(begun, stream.rows, alpha)
+        )
 
 
 def _print_row(report: RowReport, json: bool, lag: int) -> None:
@@ -145,42 +149,36 @@ def _print_row(report: RowReport, json: bool, lag: int) -> None:
         print_stderr(f"row {report.row}{series}: {alert.says}; {alert.done}")
 
 
-def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:
-    """Print the coverage of each series, those with alarms first."""
-    from rich.table import Table
-
-    table = Table(title=f"{rows:,} rows of {len(monitors):,} series", title_justify="left")
-    for column in ("series", "covered", "at all times", "sets", "alarms"):
-        table.add_column(column, justify="left" if column == "series" else "right")
+def _show_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> Iterator[Any]:
+    """Yield the coverage of each series, those with alarms first."""
+    table = make_table(
+        ("series", "covered", "at all times", "sets", "alarms"), left=["series"],
+        title=f"{rows:,} rows of {len(monitors):,} series",
+        caption=f"{INTERVALS}; probability of any false alarm: at most {alpha:g}",
+    )  # fmt: skip
     for name, one in sorted(monitors.items(), key=lambda pair: -len(pair[1].alarms)):
-        numbers = _show_share(one.coverage.overall)
-        table.add_row(format_label(name), *numbers, f"{len(one.alarms):,}")
-    table.caption = (
-        f"95 % intervals valid at all times; probability of any false alarm: at most {alpha:g}"
-    )
-    console().print(table)
+        table.add_row(
+            format_label(name), *_show_share(one.coverage.overall), f"{len(one.alarms):,}"
+        )
+    yield table
 
 
-def _print_series(monitor: Monitor, rows: int) -> None:
-    """Print the coverage of one series, overall and by state, and the evidence against it."""
-    from rich.table import Table
-
+def _show_series(monitor: Monitor, rows: int) -> Iterator[Any]:
+    """Yield the coverage of one series, overall and by state, and the evidence against it."""
     from definetti.martingales import show_capital
 
-    table = Table(
-        title=f"{rows:,} rows, {monitor.n_labels:,} labels evaluated", title_justify="left"
-    )
-    for column in ("", "covered", "at all times", "sets"):
-        table.add_column(column, justify="left" if not column else "right")
+    table = make_table(
+        ("", "covered", "at all times", "sets"), left=[""],
+        title=f"{rows:,} rows, {monitor.n_labels:,} labels evaluated",
+        caption=f"{INTERVALS}; {monitor.promise}",
+    )  # fmt: skip
     table.add_row("all", *_show_share(monitor.coverage.overall))
     for state, share in monitor.coverage.by_state.items():
         table.add_row(format_label(state), *_show_share(share))
-    table.caption = f"95 % intervals valid at all times; {monitor.promise}"
-    screen = console()
-    screen.print(table)
+    yield table
     for name, bet in monitor.martingales.items():
-        screen.print(f"capital against {name}: {show_capital(bet.log_capital)}")
-    screen.print(f"alarms: {len(monitor.alarms)} ({monitor.alarm.promise})")
+        yield f"capital against {name}: {show_capital(bet.log_capital)}"
+    yield f"alarms: {len(monitor.alarms)} ({monitor.alarm.promise})"
 
 
 def _show_share(share: Any) -> tuple[str, str, str]:

@@ -22,14 +22,13 @@ from definetti.cli.columns import as_times, check_columns, read_states, split_la
 from definetti.cli.errors import BadTable, write_options
 from definetti.cli.estimators import make_estimator
 from definetti.cli.fit import known_rows, take_observed
-from definetti.cli.reading import import_polars, name_source
+from definetti.cli.lazy import pl
+from definetti.cli.reading import name_source
 from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
 from definetti.cli.text_tables import decode_text, name_first_field, parse_table
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.cli.options import Columns, Settings
     from definetti.data.timing import Times
     from definetti.monitor import Monitor, Step
@@ -287,7 +286,6 @@ class StreamMonitor:
         A row counts as reported when the next is requested: only then is it in the state or in
         its journal. After a kill, the first row that was not reported comes next.
         """
-        import_polars()
         try:
             self._resume()
             yield from self._read(follow, interrupts)
@@ -357,7 +355,7 @@ class StreamMonitor:
         """Return the series of each row."""
         if self.options.group is None:
             return [None] * len(lines)
-        pl, name = import_polars(), name_source(self.options.source)
+        name = name_source(self.options.source)
         group, state = self.options.group, self.options.columns.state_column
         header = [self._header] if self._header else []
         text = decode_text(b"\n".join([*header, *lines]), name)

@@ -1,7 +1,6 @@
 """Options that several commands share, with one name, help text and panel each.
 
-A command takes the dataclasses below as parameters, and `expand_options` turns their fields into
-options. `predict --help` shows them in panels: data, model, guarantee, computation and output.
+A command takes the dataclasses below as parameters; `expand_options` makes options of their fields.
 """
 
 from __future__ import annotations
@@ -9,8 +8,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -53,39 +54,24 @@ class Series(StrEnum):
     first = "first"
 
 
-def complete_scores(incomplete: str) -> list[str]:
-    """Complete the name of a score."""
-    from definetti.scores import Score
+def complete_from(
+    module: str, *names: str, first: Iterable[str] = (), but: Iterable[str] = ()
+) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of names with commas, listed in a module.
 
-    return [name for name in Score.named if name.startswith(incomplete)]
-
-
-def complete_symmetries(incomplete: str) -> list[str]:
-    """Complete the name of a symmetry."""
-    from definetti.symmetry import Symmetry
-
-    return [name for name in ("auto", *Symmetry.named) if name.startswith(incomplete)]
-
-
-def complete_memories(incomplete: str) -> list[str]:
-    """Complete the name of a memory; the name of an order is its number."""
-    from definetti.memory import Memory, Order
-
-    names = ["1", "2", *(name for name in Memory.named if name != Order.known_as)]
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def complete_last(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Complete the last name of a list with commas.
-
-    >>> complete_last("sticky,ra", ["sticky", "rare", "random"])
-    ['sticky,rare', 'sticky,random']
+    >>> complete_from("definetti.scores", "Score.named")("path,fil")
+    ['path,filter']
     """
-    before, comma, begun = incomplete.rpartition(",")
-    taken = before.split(",")
-    return [
-        f"{before}{comma}{name}" for name in names if name.startswith(begun) and name not in taken
-    ]
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        loaded = import_module(module)
+        known = [*first, *(name for table in names for name in attrgetter(table)(loaded))]
+        taken = {*before.split(","), *but}
+        left = (name for name in known if name.startswith(begun) and name not in taken)
+        return [f"{before}{comma}{name}" for name in left]
+
+    return complete
 
 
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
@@ -107,7 +93,11 @@ Windows = Annotated[
     ),
 ]
 Score = Annotated[
-    str, model_option(help=f"nonconformity score: {SCORES}", autocompletion=complete_scores)
+    str,
+    model_option(
+        help=f"nonconformity score: {SCORES}",
+        autocompletion=complete_from("definetti.scores", "Score.named"),
+    ),
 ]
 Seed = Annotated[int, computation_option(min=0, help="random seed")]
 NoCheck = Annotated[
@@ -208,14 +198,16 @@ class Settings:
         model_option(
             help=f"windows to compare with: {SYMMETRIES}; departures is conditional on the "
             "current state",
-            autocompletion=complete_symmetries,
+            autocompletion=complete_from("definetti.symmetry", "Symmetry.named", first=["auto"]),
         ),
     ] = "auto"
     memory: Annotated[
         str,
         model_option(
             help="what the next state depends on: 1, 2, … states, age, age:20, observation",
-            autocompletion=complete_memories,
+            autocompletion=complete_from(
+                "definetti.memory", "Memory.named", first=["1", "2"], but=["order"]
+            ),
         ),
     ] = "1"
     score: Score = "path"
@@ -261,7 +253,11 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
         groups[parameter.name] = kind, [part.name for part in taken]
         hints = inspect.get_annotations(kind, eval_str=True)
         parameters += [
-            parameter.replace(name=part.name, annotation=hints[part.name], default=_default(part))
+            parameter.replace(
+                name=part.name,
+                annotation=hints[part.name],
+                default=part.default if part.default_factory is MISSING else part.default_factory(),
+            )
             for part in taken
         ]
 
@@ -276,10 +272,6 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
-
-
-def _default(part: Field[Any]) -> Any:
-    return part.default if part.default_factory is MISSING else part.default_factory()
 
 
 def given_options(context: typer.Context, names: Iterable[str]) -> list[str]:

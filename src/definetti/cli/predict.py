@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -20,9 +21,9 @@ from definetti.cli.estimators import (
     write_memory,
 )
 from definetti.cli.fit import check_settled, read_saved
-from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
+from definetti.cli.printing import format_label, format_set, make_table, print_result
 from definetti.cli.step_tables import add_keys, is_prediction_file, list_prediction_steps
-from definetti.cli.writing import check_output, write_rows
+from definetti.cli.writing import check_output, write_frames
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
@@ -85,12 +86,10 @@ def predict(
             check=not no_check, with_keys=output is not None,
         )  # fmt: skip
     if output is not None:
-        made.notes.extend(write_rows(made.rows, output))
-    print_notes(made.notes)
-    if json:
-        print_json(made.document)
-    else:
-        _show(made, grouping.group_column, len(settings.confidence) > 1, output)
+        made.notes.extend(write_frames([made.rows], output))
+    several = len(settings.confidence) > 1
+    lines = _list_lines(made, grouping.group_column, several, output)
+    print_result(made.document, lines, json, made.notes)
 
 
 class Prediction(NamedTuple):
@@ -103,26 +102,24 @@ class Prediction(NamedTuple):
     below: list[str]
 
 
-def _show(made: Prediction, group: str | None, several: bool, output: Path | None) -> None:
-    from rich.table import Table
-
-    screen = console()
-    for line in made.above:
-        screen.print(line, soft_wrap=True)
-    levels = ["level"] * several
-    table = Table(*([group] if group else []), "step", *levels, "possible states", "best")
+def _list_lines(
+    made: Prediction, group: str | None, several: bool, output: Path | None
+) -> Iterator[Any]:
+    """Yield what the screen shows: the sets of the first rows, and lines around them."""
+    yield from made.above
+    columns = [*([group] if group else []), "step", *["level"] * several, "possible states", "best"]
+    table = make_table(columns, left=columns)
     for row in made.rows[:SHOWN]:
         series = [format_label(next(iter(row.values())))] if group else []
         level = [str(row["confidence"])] * several
         best = "" if row["best"] is None else format_label(row["best"])
         table.add_row(*series, str(row["step"]), *level, format_set(row["set"]), best)
-    screen.print(table)
-    for line in made.below:
-        screen.print(line)
+    yield table
+    yield from made.below
     if len(made.rows) > SHOWN:
-        screen.print(f"… {len(made.rows) - SHOWN:,} more rows; --output writes all")
+        yield f"… {len(made.rows) - SHOWN:,} more rows; --output writes all"
     if output is not None:
-        screen.print(f"written: {output}", soft_wrap=True)
+        yield f"written: {output}"
 
 
 def _predict_series(

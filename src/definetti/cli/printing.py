@@ -12,11 +12,12 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 NOTHING = "none"  # the empty set
 
 
-def console() -> Console:
+def make_console() -> Console:
     """Return a console that prints labels such as ``[b]`` as they are, and escapes controls."""
     from rich.console import Console
     from rich.text import Text
@@ -26,6 +27,35 @@ def console() -> Console:
             return super().render_str(escape_controls(text), **how)
 
     return Screen(markup=False, emoji=False, highlight=False)
+
+
+def print_result(
+    document: Any, lines: Iterable[Any], as_json: bool, notes: Iterable[str] = ()
+) -> None:
+    """Print a JSON document, or lines and tables for the screen; and notes to standard error."""
+    for note in notes:
+        print_stderr(f"note: {note}")
+    if as_json:
+        print_json(document)
+    else:
+        print_lines(lines)
+
+
+def print_lines(lines: Iterable[Any]) -> None:
+    """Print lines as they are, however long, and tables."""
+    screen = make_console()
+    for line in lines:
+        screen.print(line, soft_wrap=isinstance(line, str))
+
+
+def make_table(columns: Iterable[str], left: Iterable[str] = (), **how: Any) -> Table:
+    """Return an empty table: numbers to the right, the columns named by `left` to the left."""
+    from rich.table import Table
+
+    table, on_left = Table(**{"title_justify": "left", **how}), {*left}
+    for column in columns:
+        table.add_column(column, justify="left" if column in on_left else "right")
+    return table
 
 
 def is_watched() -> bool:
@@ -48,20 +78,9 @@ def escape_controls(text: str) -> str:
     )
 
 
-def print_text(text: str) -> None:
-    """Print lines, with controls escaped."""
-    typer.echo("\n".join(map(escape_controls, text.split("\n"))))
-
-
 def print_json(result: Any) -> None:
     """Print one strict JSON document."""
     typer.echo(json.dumps(make_plain(result), default=str, allow_nan=False))
-
-
-def print_notes(notes: list[str]) -> None:
-    """Write notes to standard error."""
-    for note in notes:
-        print_stderr(f"note: {note}")
 
 
 def make_plain(value: Any) -> Any:

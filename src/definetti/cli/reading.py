@@ -10,13 +10,11 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from definetti.cli.errors import BadTable, find_memory, take_first_line
+from definetti.cli.lazy import pl
 from definetti.cli.text_tables import LIST, MARKS, check_names, decode_text, parse_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # contents with zero bytes and without line ends
@@ -27,15 +25,6 @@ LONGEST = 2**24  # bytes of a line of an endless source
 FLOOR, RATIO = 2**27, 100
 TIMES = 4  # copies of the content in memory while it becomes a table
 VALUE = 32  # bytes that a value takes while it is read, at most but for long text
-
-
-def import_polars() -> Any:
-    """Import polars, or say how to get it."""
-    try:
-        import polars
-    except ImportError:
-        raise BadTable("reading files needs polars; pip install 'definetti-hmm[cli]'") from None
-    return polars
 
 
 def name_source(source: str) -> str:
@@ -49,13 +38,6 @@ def read_table(
     """Read a table; ``-`` is standard input.
 
     The format is recognised by the contents, so that standard input and any file name will do.
-
-    Parameters
-    ----------
-    state : the column with the states, if there is one: text in CSV, and of one type in JSON
-    group : the column that names the series, likewise; whole numbers become numbers unless two
-        of them would be the same, as 7 and 007
-    symbols : columns that are known to hold text, so that 007 in CSV is not read as 7
     """
     name = name_source(source)
     content = _read_bytes(source)
@@ -65,7 +47,6 @@ def read_table(
         raise BadTable(f"{name} is empty; give a file with a header and rows")
     if content[:4] == ZIP:
         raise BadTable(f"{name} is a ZIP archive or a spreadsheet; save it as CSV")
-    import_polars()  # here, so that functions below can import it
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
@@ -151,14 +132,13 @@ def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     Equal values take no space in such a file, so that a small one may hold a table of any size.
     """
     import numpy as np
-    import polars as pl
 
     try:
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         columns = list(pl.read_parquet_schema(io.BytesIO(content)))
         np.empty(rows * len(columns) * VALUE, dtype=np.uint8)  # never touched: it costs nothing
         table = pl.read_parquet(io.BytesIO(content))
-    except MemoryError:
+    except (MemoryError, BadTable):  # there is no polars
         raise
     except Exception as error:  # of whatever type, the file is wrong
         raise BadTable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from definetti.cli.estimators import (
     make_estimator,
     read_numbers,
 )
-from definetti.cli.printing import console, print_json, print_notes
+from definetti.cli.printing import print_result
 from definetti.cli.writing import check_output, read_beginning
 from definetti.evaluation import START
 
@@ -76,11 +77,8 @@ def report(
 
         made, notes = _report_series(task, read_labelled(data, new, columns))
     made.save(output)
-    print_notes(notes)
-    if json:
-        print_json({"written": str(output), **made.contents})
-    else:
-        _print_findings(made.contents, settings.confidence, output)
+    lines = _list_findings(made.contents, settings.confidence, output)
+    print_result({"written": str(output), **made.contents}, lines, json, notes)
 
 
 class ReportTask(NamedTuple):
@@ -213,26 +211,21 @@ def _name_origin(data: str, new: str | None, rows: int, steps: int) -> str:
     return f"none: a forecast of {steps:,} step{'s' * (steps > 1)}" if steps else "none"
 
 
-def _print_findings(contents: dict[str, Any], confidence: list[str], output: Path) -> None:
-    lines = [f"{one}." for one in contents["series"]["verdicts"]] if contents["series"] else []
+def _list_findings(contents: dict[str, Any], confidence: list[str], output: Path) -> Iterator[str]:
+    """Yield verdicts on all series, and the guarantee and the backtest at each level."""
+    series = contents["series"]
+    yield from (f"{one}." for one in series["verdicts"]) if series else ()
+    places = []
     if contents["levels"] is not None:
-        if contents["series"]:
-            lines.append(f"Series {contents['series']['shown']}, from its own rows:")
-        lines += _list_levels(contents, confidence)
-    lines.append(f"written: {output.resolve()}; open it in a browser")
-    screen = console()
-    for line in lines:
-        screen.print(line, soft_wrap=True)
-
-
-def _list_levels(contents: dict[str, Any], confidence: list[str]) -> list[str]:
-    """Return the guarantee and the verdict of the backtest at each level."""
-    lines, places = [], [contents["asked"]]
-    if len(confidence) > 1:  # numbers, then
-        levels = read_numbers(confidence, [])
-        places += [contents["levels"].index(level) for level in levels[1:]]
+        if series:
+            yield f"Series {series['shown']}, from its own rows:"
+        places = [contents["asked"]]
+        if len(confidence) > 1:  # numbers, then
+            places += [
+                contents["levels"].index(level) for level in read_numbers(confidence, [])[1:]
+            ]
     for place in places:
-        lines.append(contents["promise"][place])
+        yield contents["promise"][place]
         if test := contents["backtest"]:
-            lines.append(f"Backtest: {test['methods']['definetti'][place]['verdict']['words']}.")
-    return lines
+            yield f"Backtest: {test['methods']['definetti'][place]['verdict']['words']}."
+    yield f"written: {output.resolve()}; open it in a browser"

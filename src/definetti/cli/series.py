@@ -27,7 +27,8 @@ from definetti.cli.estimators import (
     write_level,
 )
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
-from definetti.cli.reading import import_polars, name_source
+from definetti.cli.lazy import pl
+from definetti.cli.reading import name_source
 from definetti.cli.series_tables import (
     LABEL,
     GroupedTable,
@@ -61,8 +62,6 @@ from definetti.evaluation.series_backtest import SeriesWork
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.cli.options import Columns, Grouping, Settings, Spreading
     from definetti.data.series import SeriesRows
 
@@ -94,12 +93,7 @@ def predict_groups(
     horizon: int | None,
     lag: int,
 ) -> tuple[list[dict[str, Any]], str, int, list[str]]:
-    """Predict the rows of each series that come after its last state.
-
-    Returns
-    -------
-    a row per series, level and step; the guarantee in words; the number of series; and notes
-    """
+    """Predict the rows of each series that come after its last state."""
     group, order = str(grouping.group_column), grouping.order_column
     rows, head, notes = read_all_series(data, columns, grouping)
     labels, names = rows[LABEL].to_list(), rows[group].to_list()
@@ -245,17 +239,7 @@ def backtest_groups(
     lag: int = 0,
     output: Path | None = None,
 ) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
-    """Backtest every series of a table, in parts that can be resumed and run on many machines.
-
-    Parameters
-    ----------
-    data : a file, a folder of Parquet files, or - for standard input
-    output : a file with a row per step, if wanted
-
-    Returns
-    -------
-    the evaluation at each level, a description of what was done, and notes
-    """
+    """Backtest every series of a table, in parts that can be resumed and run on many machines."""
     check_jobs(spreading.jobs)
     check_lag(lag, horizon)
     group, state = str(grouping.group_column), columns.state_column
@@ -330,7 +314,7 @@ class PartBacktest:
         """Return the records of each level and series, the packed steps, and notes on holes."""
         import narwhals as nw
 
-        pl, point = import_polars(), dict(cell.point)
+        point = dict(cell.point)
         rows = self.read(Part(point["first"], point["last"]))
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", HoleWarning)
@@ -399,7 +383,6 @@ def _collect_parts(
 
 def _count_states(table: GroupedTable, state: str) -> SeriesTotals:
     """Count the rows of each state of a table, and nothing else."""
-    pl = import_polars()
     found = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
     labels, _ = read_states(found, table.name, state)
     rows = found.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
@@ -434,7 +417,6 @@ def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], Pa
 
 
 def _has_symbols(column: pl.Series) -> bool:
-    pl = import_polars()
     return bool(
         column.dtype == pl.String or column.dtype.is_integer() or column.dtype == pl.Boolean
     )

@@ -22,12 +22,11 @@ from definetti.cli.columns import (
     take_columns,
 )
 from definetti.cli.errors import BadTable, check_address_space, is_out_of_memory, take_first_line
-from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
+from definetti.cli.lazy import pl
+from definetti.cli.reading import PARQUET, name_source, read_table
 from definetti.cli.text_tables import NUMBER, check_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.cli.options import Columns, Grouping
 
 ROWS = 100_000  # of a part, about: what one worker holds at a time
@@ -62,8 +61,6 @@ class GroupedTable:
 
     def scan(self) -> pl.LazyFrame:
         """Return the table as a query, with series named by whole numbers or text."""
-        import polars as pl
-
         table = pl.scan_parquet(list(self.paths))
         kind = table.collect_schema()[self.group]
         plain = kind.is_integer() or kind == pl.String
@@ -74,7 +71,6 @@ class GroupedTable:
 
     def parts(self, rows: int = ROWS) -> list[Part]:
         """Cut the table into parts of whole series, in the order of their names."""
-        pl = import_polars()
         group = pl.col(self.group)
         sizes = self.collect(self.scan().group_by(group).agg(pl.len().alias("len"))).sort(
             self.group
@@ -99,7 +95,6 @@ class GroupedTable:
 
     def read(self, part: Part, columns: list[str]) -> pl.DataFrame:
         """Read the rows of some series."""
-        pl = import_polars()
         within = pl.col(self.group).is_between(pl.lit(part.first), pl.lit(part.last))
         return self.collect(self.scan().filter(within).select(columns))
 
@@ -107,7 +102,6 @@ class GroupedTable:
         self, part: Part, state: str, order: str | None, observed: list[str]
     ) -> pl.DataFrame:
         """Read the rows of some series, with their labels in the column `LABEL`."""
-        pl = import_polars()
         columns = [self.group, state, *([order] if order else []), *observed]
         rows, _ = tidy_columns(self.read(part, columns), self.name, observed)
         labels, _ = read_states(rows, self.name, state)
@@ -115,7 +109,6 @@ class GroupedTable:
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query, with as little in memory as possible."""
-        pl = import_polars()
         try:
             return query.collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -132,12 +125,7 @@ class GroupedTable:
 
 @contextmanager
 def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
-    """Open a table of series: Parquet files in place, any other file as a temporary Parquet file.
-
-    Parameters
-    ----------
-    source : a file, a folder of Parquet files, or - for standard input
-    """
+    """Open a table of series: Parquet files in place, any other as a temporary Parquet file."""
     name, path = name_source(source), Path(source)
     files: list[str] = []
     if source != "-" and path.is_dir():
@@ -162,7 +150,6 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
 
 def _checked(table: GroupedTable, state: str) -> GroupedTable:
     """Refuse a table without a column of states or of series."""
-    pl = import_polars()
     try:
         schema = pl.scan_parquet(list(table.paths)).collect_schema()
     except Exception as error:  # of whatever type, the file is wrong
@@ -188,7 +175,6 @@ def read_head(
     table: GroupedTable, part: Part, columns: Columns, grouping: Grouping
 ) -> tuple[LabelledTable, list[str]]:
     """Read the first part: the observed columns, the first series and all states; and notes."""
-    pl = import_polars()
     names, notes = table.columns(), []
     state, group, order = columns.state_column, table.group, grouping.order_column
     if order is not None:
@@ -232,7 +218,6 @@ def read_head(
 
 def _check_order(table: GroupedTable, order: str) -> list[str]:
     """Refuse numbers in text, which sort as text; return a note on other text."""
-    pl = import_polars()
     if table.scan().collect_schema()[order] != pl.String:
         return []
     text = pl.col(order)
@@ -263,12 +248,7 @@ def _check_order(table: GroupedTable, order: str) -> list[str]:
 def read_all_series(
     data: str, columns: Columns, grouping: Grouping
 ) -> tuple[pl.DataFrame, LabelledTable, list[str]]:
-    """Read a whole table of series, rows in the order of the file.
-
-    Returns
-    -------
-    the table with its labels, what `read_head` returns, and notes
-    """
+    """Read a whole table of series, rows in the order of the file."""
     state, order = columns.state_column, grouping.order_column
     with open_series(data, str(grouping.group_column), state) as table:
         parts = table.parts()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
 
 from definetti.cli import options
 from definetti.cli.errors import BadTable
-from definetti.cli.printing import escape_controls, print_json, print_text
+from definetti.cli.lazy import pl
+from definetti.cli.printing import print_result
 from definetti.cli.reading import read_table
 from definetti.cli.writing import check_output, read_columns, write_frames, write_whole
-
-if TYPE_CHECKING:
-    import polars as pl
 
 AT_ONCE = 1_000_000  # rows in a batch
 MACHINE = ("idle", "works", "worn")
@@ -62,28 +60,22 @@ def simulate(
     if new > rows:
         raise ValueError(f"--new {new} is more than --rows {rows}; lower --new")
     document = {"file": str(output), "rows": rows, "new": new, "world": world, "seed": seed}
-    name = escape_controls(str(output))
     if series > 1:
         _write_series(output, series, rows, new, world, seed, force)
         document["series"] = series
-        text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {name}"
+        text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {output}"
     else:
         check_output(output, [], force, is_simulated_file)
         draw = _draw_weather if world is SimulatedWorld.weather else _draw_sensors
         table = _hide_states(draw(rows, seed), rows - new)
         write_frames([table], output)
         document["columns"] = table.columns
-        text = f"{rows:,} rows, {new:,} of them without a state: {name}"
-    if json:
-        print_json(document)
-    else:
-        print_text(text)
+        text = f"{rows:,} rows, {new:,} of them without a state: {output}"
+    print_result(document, [text], json)
 
 
 def _hide_states(table: pl.DataFrame, labelled: int) -> pl.DataFrame:
     """Return a table without the states of all rows of a series after the first ones."""
-    import polars as pl
-
     row = pl.int_range(pl.len())
     known = row.over("series") if "series" in table.columns else row
     return table.with_columns(pl.when(known < labelled).then(pl.col("state")).alias("state"))
@@ -93,8 +85,6 @@ def _write_series(
     output: Path, series: int, rows: int, new: int, world: SimulatedWorld, seed: int, force: bool
 ) -> None:
     """Write many series in batches, so that they need not fit into memory."""
-    import polars as pl
-
     from definetti.simulate import weather_series
 
     if world is not SimulatedWorld.weather:
@@ -143,8 +133,6 @@ def is_simulated_file(path: Path) -> bool:
 
 
 def _draw_weather(rows: int, seed: int) -> pl.DataFrame:
-    import polars as pl
-
     from definetti.simulate import weather
 
     things, skies = weather(rows, random_state=seed)
@@ -153,8 +141,6 @@ def _draw_weather(rows: int, seed: int) -> pl.DataFrame:
 
 def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
     """Draw a machine that is idle, works or is worn, with three sensors."""
-    import polars as pl
-
     from definetti.simulate import sample
 
     rng = np.random.default_rng(seed)

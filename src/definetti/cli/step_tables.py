@@ -12,12 +12,10 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti.cli.estimators import write_level
-from definetti.cli.reading import import_polars
+from definetti.cli.lazy import pl
 from definetti.cli.writing import read_columns
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from definetti.evaluation.results import Evaluation
 
 PREDICTION_COLUMNS = ["step", "confidence", "set", "size", "best"]  # then a number for each state
@@ -81,8 +79,6 @@ def name_key(column: str, results: Iterable[str]) -> str:
 
 def list_rows(keys: pl.DataFrame, row: Any, truth: Any) -> pl.DataFrame:
     """Return the key columns of a file, then the number and the state of each row."""
-    import polars as pl
-
     named = [one.alias(name_key(one.name, BACKTEST_COLUMNS)) for one in keys.get_columns()]
     return pl.DataFrame([*named, pl.Series("row", row), pl.Series("truth", truth)])
 
@@ -93,16 +89,7 @@ def list_backtest_steps(
     rows: pl.DataFrame,
     places: Mapping[Any, IntArray],
 ) -> pl.DataFrame:
-    """Return a row per step: series after series, and each level by level.
-
-    Parameters
-    ----------
-    found, levels : the evaluations of each level by series, and how the levels are written
-    rows : what `list_rows` returns
-    places : by series, the rows that were evaluated
-    """
-    import polars as pl
-
+    """Return a row per step: series after series, and each level by level."""
     *keys, _, _ = rows.columns
     types: dict[str, Any] = {
         "window": pl.Int64, "confidence": pl.Series(levels).dtype,
@@ -150,7 +137,7 @@ def pack_steps(steps: pl.DataFrame) -> str:
 
 def unpack_steps(text: str) -> pl.DataFrame:
     """Read what `pack_steps` wrote."""
-    frame: pl.DataFrame = import_polars().read_parquet(io.BytesIO(base64.b64decode(text)))
+    frame: pl.DataFrame = pl.read_parquet(io.BytesIO(base64.b64decode(text)))
     return frame
 
 

@@ -61,15 +61,7 @@ class Interrupts:
 def follow_lines(
     source: str, offset: int, follow: bool, interrupts: Interrupts, *, whole: bool = False
 ) -> Iterator[tuple[list[bytes], int]]:
-    """Yield batches of lines, with the number of bytes up to their end.
-
-    Parameters
-    ----------
-    source : a file; ``-`` is standard input
-    offset : the number of bytes that were read before
-    follow : whether to wait for more at the end of a file, until interrupted
-    whole : whether to leave a last line without an end, which may be half-written
-    """
+    """Yield batches of lines, with the number of bytes up to their end."""
     rest = b""
     with _open(source, offset) as file:
         while not interrupts.heard:
@@ -142,19 +134,6 @@ class Journal:
     saved now and then, the lines reported since are appended here, and are replayed on resuming.
     The first line is the name of the state that the journal belongs to: the journal of an earlier
     state is stale and ignored. A last line without an end was cut off by a kill.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     state = Path(folder) / "on.definetti"
-    ...     state.touch()
-    ...     journal = Journal(state)
-    ...     journal.begin("a1")
-    ...     journal.append((12, b"hat,sun"))
-    ...     journal.read()
-    ...     journal.remove()
-    [(12, b'hat,sun')]
     """
 
     def __init__(self, state: Path) -> None:

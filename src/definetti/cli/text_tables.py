@@ -9,14 +9,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from definetti._system.files import measure_depth
 from definetti.cli.column_types import parse_dates
 from definetti.cli.errors import BadTable, take_first_line
-
-if TYPE_CHECKING:
-    import polars as pl
+from definetti.cli.lazy import pl
 
 SEPARATORS = ",;\t"
 ROW_NAME = "(row name)"  # the column of row names, for which a header has no name
@@ -61,8 +59,6 @@ def parse_table(
     symbols: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Parse JSON lines, a JSON list, or CSV; see `reading.read_table`."""
-    import polars as pl
-
     labels = [one for one in (state, group) if one is not None]
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
@@ -103,21 +99,20 @@ def _name_row(row: int) -> str:
 
 def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
     """Parse CSV, of which the columns in `labels` stay text."""
-    import polars as pl
-
     columns, body, separator = _split_header(text, name)
     check_names(columns, name)
     # Columns are numbered, since the reader of CSV leaves quotes in names doubled.
     text = f"{separator.join(map(str, range(len(columns))))}\n{body}"
     if len(columns) > 1 and BLANK.search(text):  # a blank line of a single column is a value
         text = _drop_blank_rows(text, name, separator)
-    places = {column: str(place) for place, column in enumerate(columns)}
+    places = [str(place) for place, column in enumerate(columns) if column in labels]
+    text_columns = dict.fromkeys(places, pl.String)
     try:
         table = pl.read_csv(
             io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
-            schema_overrides={places[one]: pl.String for one in labels if one in places},
+            schema_overrides=text_columns,
         )
     except Exception as error:  # the reader does not name the row
         _check_rows(text, name, separator, quotes=True)
@@ -226,8 +221,6 @@ def _read_json_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame
 
 def _read_json_lines(lines: list[str], name: str, labels: Sequence[str]) -> pl.DataFrame:
     """Parse one object per row; the values of a label column must be of one type."""
-    import polars as pl
-
     for number, line in enumerate(lines, 1):
         if line.count("[") + line.count("{") > DEEPEST:
             _check_depth(line, DEEPEST, f"{name}: row {number}")
@@ -321,8 +314,6 @@ def unescape_formulas(table: pl.DataFrame) -> pl.DataFrame:
 
     Columns with a formula that is not escaped were not written by it, and stay as they are.
     """
-    import polars as pl
-
     text = table.select(pl.selectors.string())
     some = text.select(pl.all().str.contains(ESCAPED).any())  # all columns at once: most have none
     for series in text.select([one.name for one in some if one.any()]).get_columns():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.estimators import list_levels, name_levels, read_confidence
-from definetti.cli.printing import print_json
+from definetti.cli.estimators import list_levels, name_levels, read_confidence, write_memory
+from definetti.cli.printing import make_table, print_result
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
 MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
@@ -21,7 +24,6 @@ MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
 # A fixed model that knows one of the two symbols, predicting beyond the observed steps.
 FORECAST, BEYOND = "forecast", 2
 STATES = (0, 1)
-NO = "[bold]NO[/bold]"
 TEXT = {"symmetry", "model", "process", "memory"}  # columns on the left
 # The visit whose departure is predicted, by the horizon: the windows before it are listed.
 VISITS = {1: 10, 2: 4, 3: 2}
@@ -44,37 +46,35 @@ def verify(
     """
     from definetti import HMM
     from definetti.levels import read_levels
+    from definetti.symmetry import Symmetry
 
     level = read_confidence(confidence, STATES)
     read_levels(level).check(STATES)
     model = HMM(prior=prior)
     model.check()
     asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": level}
+    clocked = {name: one for name, one in Symmetry.named.items() if one.given == "last state"}
+    exact_first = sorted(clocked, key=lambda name: not clocked[name]().exact)
     rows = [
         row
-        for symmetry in (*_name_symmetries(), FORECAST)
+        for symmetry in (*exact_first, FORECAST)
         for row in _verify_symmetry(symmetry, model, score, **asked)
     ]
     departures = _verify_departures(score, **asked)
     memories = _verify_memories(score, **asked)
-    if json:
-        print_json({"confidence_level": name_levels(level, STATES),
-                    "length": length, "horizon": horizon, "score": score, "prior": prior,
-                    "rows": rows, "departures": departures, "memories": memories})  # fmt: skip
-        return
     title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
-    _show(rows, f"Exact coverage at level {confidence}: {title}")
     after = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
-    _show_departures(departures, f"Departures: {after}, level {confidence}")
-    _show_memories(memories, f"Higher-order processes: {score} score, level {confidence}")
-
-
-def _name_symmetries() -> list[str]:
-    """Return the symmetries that are conditional on the last state, the exact ones first."""
-    from definetti.symmetry import Symmetry
-
-    clocked = [name for name, one in Symmetry.named.items() if one.given == "last state"]
-    return sorted(clocked, key=lambda name: not Symmetry.named[name]().exact)
+    processes = f"Higher-order processes: {score} score, level {confidence}"
+    document = {
+        "confidence_level": name_levels(level, STATES), "length": length, "horizon": horizon,
+        "score": score, "prior": prior, "rows": rows, "departures": departures,
+        "memories": memories,
+    }  # fmt: skip
+    print_result(document, [
+        _show_symmetries(rows, f"Exact coverage at level {confidence}: {title}"),
+        _show_departures(departures, f"Departures: {after}, level {confidence}"),
+        _show_memories(memories, processes),
+    ], json)  # fmt: skip
 
 
 def _verify_symmetry(
@@ -129,7 +129,7 @@ def _fit_to_one_symbol() -> Any:
     return ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
 
 
-def _show(rows: list[dict[str, Any]], title: str) -> None:
+def _show_symmetries(rows: list[dict[str, Any]], title: str) -> Table:
     caption = (
         "coverage: of the conservative set; worst state: conditional on the last state, the "
         "smallest; smoothed: with ties broken at random, integrated over the uniform; "
@@ -137,25 +137,29 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         "observations; valid: yes if the symmetry is exact and the level is reached; not proved: "
         "the level is reached here, and may be missed under another model"
     )
-    _print_table(title, ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"], [
+    columns = ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"]
+    return _fill_table(title, columns, [
         [row["symmetry"], row["model"],
          *(f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed")),
-         NO if not row["valid"] else "yes" if row["proved"] else "not proved"]
+         _say_valid(row["valid"], row["proved"])]
         for row in rows
     ], caption)  # fmt: skip
 
 
-def _print_table(title: str, columns: list[str], rows: list[list[str]], caption: str) -> None:
-    """Print a table with a section for each value of the first column."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, pad_edge=False, caption=caption)
-    for column in columns:
-        table.add_column(column, justify="left" if column in TEXT else "right")
+def _fill_table(title: str, columns: list[str], rows: list[list[Any]], caption: str) -> Table:
+    """Return a table with a section for each value of the first column."""
+    table = make_table(
+        columns, left=TEXT, title=title, title_justify="center", pad_edge=False, caption=caption
+    )
     for row, after in zip(rows, [*rows[1:], None], strict=True):
         table.add_row(*row, end_section=after is None or after[0] != row[0])
-    Console().print(table)
+    return table
+
+
+def _say_valid(valid: bool, proved: bool = True) -> Any:
+    from rich.text import Text
+
+    return Text("NO", "bold") if not valid else "yes" if proved else "not proved"
 
 
 def _verify_departures(
@@ -190,7 +194,7 @@ def _verify_departures(
     return rows
 
 
-def _show_departures(rows: list[dict[str, Any]], title: str) -> None:
+def _show_departures(rows: list[dict[str, Any]], title: str) -> Table:
     caption = (
         f"a fixed model predicts at visit {rows[0]['departure']} to the state; coverage: one minus "
         "the probability that this visit comes and is missed; smoothed: with ties broken at "
@@ -198,10 +202,10 @@ def _show_departures(rows: list[dict[str, Any]], title: str) -> None:
         "current state"
     )
     columns = ["model", "state", "coverage", "smoothed", "at a fixed time", "valid"]
-    _print_table(title, columns, [
+    return _fill_table(title, columns, [
         [row["model"], str(row["state"]), f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}",
          "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}",
-         "yes" if row["valid"] else NO]
+         _say_valid(row["valid"])]
         for row in rows
     ], caption)  # fmt: skip
 
@@ -232,33 +236,26 @@ def _verify_memories(
             plain, smoothed = (
                 found.coverage_given_last(law, confidence, ties) for ties in (False, True)
             )
-            right = memory != Order(1)
             short, off = (plain - own).argmin(), abs(smoothed - own).argmax()
             valid = (plain - own)[short] >= -1e-12 and abs(smoothed - own)[off] < 1e-9
-            rows.append({"law": name, "memory": _name_memory(memory), "symmetry": symmetry,
-                         "worst_state": float(plain[short]), "smoothed": smoothed.tolist(),
-                         "farthest": int(off), "valid": bool(valid), "proved": right})  # fmt: skip
+            rows.append({
+                "law": name, "memory": write_memory(memory).replace(":", " to "),
+                "symmetry": symmetry, "worst_state": float(plain[short]),
+                "smoothed": smoothed.tolist(), "farthest": int(off), "valid": bool(valid),
+                "proved": memory != Order(1),
+            })  # fmt: skip
     return rows
 
 
-def _name_memory(memory: Any) -> str:
-    from definetti.memory import Age, Order
-
-    if isinstance(memory, Order):
-        return str(memory.k)
-    capped = isinstance(memory, Age) and memory.most is not None
-    return f"{memory.known_as} to {memory.most}" if capped else str(memory.known_as)
-
-
-def _show_memories(rows: list[dict[str, Any]], title: str) -> None:
+def _show_memories(rows: list[dict[str, Any]], title: str) -> Table:
     caption = (
         "processes whose future depends on more than the current state, with a memory of that "
         "state alone and with the memory that they need; smoothed: conditional on the last state "
         "for which it is farthest from the level"
     )
     columns = ["process", "memory", "symmetry", "worst state", "smoothed", "valid"]
-    _print_table(title, columns, [
+    return _fill_table(title, columns, [
         [row["law"], row["memory"], row["symmetry"], f"{row['worst_state']:.8f}",
-         f"{row['smoothed'][row['farthest']]:.8f}", "yes" if row["valid"] else NO]
+         f"{row['smoothed'][row['farthest']]:.8f}", _say_valid(row["valid"])]
         for row in rows
     ], caption)  # fmt: skip

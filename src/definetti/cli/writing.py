@@ -15,16 +15,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from definetti._system.files import find_destination, replace_file
 from definetti.cli.errors import BadTable
+from definetti.cli.lazy import pl
 from definetti.cli.printing import make_plain
-from definetti.cli.reading import import_polars, name_source
+from definetti.cli.reading import name_source
 from definetti.cli.text_tables import ESCAPED, escape_formula
-
-if TYPE_CHECKING:
-    import polars as pl
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
@@ -40,13 +38,7 @@ def check_output(
     ours: Callable[[Path], bool],
     endings: tuple[str, ...] = ENDINGS,
 ) -> None:
-    """Refuse a file that cannot or may not be written, before any work is done.
-
-    Parameters
-    ----------
-    inputs : what the command reads; ``-`` is standard input
-    ours : tells whether this command wrote a file earlier
-    """
+    """Refuse a file that cannot or may not be written, before any work is done."""
     _check_place(output, endings)
     _check_replaced(output, inputs, force, ours)
 
@@ -120,11 +112,11 @@ def find_ending(path: Path) -> str:
 
 
 def read_columns(path: Path) -> list[str]:
-    """Return the columns of a file such as `write_rows` writes; none of any other file."""
+    """Return the columns of a file such as `write_frames` writes; none of any other file."""
     name = path.name.lower().removesuffix(".gz")
     try:
         if name.endswith(".parquet"):
-            return list(import_polars().read_parquet_schema(path))
+            return list(pl.read_parquet_schema(path))
         text = read_beginning(path)
         if name.endswith((".csv", ".tsv")):
             separator = "\t" if name.endswith(".tsv") else ","
@@ -149,20 +141,11 @@ def read_beginning(path: Path) -> str:
 # --- Rows into a file
 
 
-def write_rows(rows: list[dict[str, Any]], output: Path) -> list[str]:
-    """Write rows in the format of the file's ending; return notes. See `write_frames`."""
-    return write_frames([rows], output)
-
-
 def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: Path) -> list[str]:
     """Write the rows of several tables, one after the other, without holding all in memory.
 
     The format is that of the file's ending: CSV, TSV, JSON, JSON lines or Parquet. A set in a row
     is a list, except in CSV and TSV: see `join_labels`, and `escape_formula` for spreadsheets.
-
-    Returns
-    -------
-    a note, if fields were escaped
     """
     _check_place(output)
     ending, escaped = find_ending(output), False
@@ -199,7 +182,6 @@ def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: 
 
 
 def _as_frame(rows: pl.DataFrame | list[dict[str, Any]]) -> pl.DataFrame:
-    pl = import_polars()
     frame = pl.DataFrame(rows, infer_schema_length=None) if isinstance(rows, list) else rows
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     return frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
@@ -216,7 +198,6 @@ def _write_json(rows: pl.DataFrame | list[dict[str, Any]], file: Any, first: boo
 
 def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
     """Write each table to a temporary file, then all into one."""
-    pl = import_polars()
     with TemporaryDirectory(dir=path.parent, prefix=".definetti-") as folder:
         files = []
         for number, frame in enumerate(frames):
@@ -228,7 +209,6 @@ def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
 
 def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     """Return a table for CSV, without lists and formulas; and whether fields were escaped."""
-    pl = import_polars()
     escaped = False
     for name, kind in frame.schema.items():
         if kind == pl.String or isinstance(kind, pl.List):

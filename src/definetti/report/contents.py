@@ -31,8 +31,14 @@ from definetti.report.outcomes import (
     describe_series,
     note_broken,
 )
-from definetti.report.page import Report
-from definetti.report.wording import assumed, percent, promise, round_for_page
+from definetti.report.page import (
+    Report,
+    assumed,
+    make_plain,
+    percent,
+    promise,
+    round_for_page,
+)
 from definetti.sets import PredictionSet, read_guarantee
 
 LISTED = 100  # sequences shown at most
@@ -63,30 +69,21 @@ def make_report(
     ----------
     predictor : ConformalHMM
         The settings; it need not be fitted, and is not changed.
-    observations, states : the labelled sequence, as `ConformalHMM.fit` takes it
-    new_observations, horizon : what is to be predicted, as `ConformalHMM.predict_set` takes it;
-        without either, the page has a backtest only
-    lag : int, default 0
-        Label delay in steps: the first new steps get no set, as in `ConformalHMM.predict_set`.
+    observations, states, lengths : the labelled sequence, as `ConformalHMM.fit` takes it
+    new_observations, horizon, lag : what is to be predicted, as `ConformalHMM.predict_set` takes
+        it; without observations and horizon, the page has a backtest only
     levels : list of float, optional
         Further levels to choose from on the page.
-    lengths : list of int, optional
-        The lengths of segments of the labelled sequence, with gaps between, as in `fit`.
-    start : float, default 0.5
-        The share of the labelled steps before the first window of the backtest.
-    windows : int, optional
-        Maximal number of windows of the backtest, spread evenly; default as in `run_backtest`. A
-        window has as many steps as are predicted; where there are too few rows for one, the page
-        has no backtest and says so.
+    start, windows : the first window of the backtest and their maximal number, as in
+        `run_backtest`. A window has as many steps as are predicted; where there are too few rows
+        for one, the page has no backtest and says so.
     check : Diagnosis, optional
-        The result of `ConformalHMM.check` or `definetti.check.check` on the labelled sequence, to
-        show on the page.
+        The result of `ConformalHMM.check` or `definetti.check.check`, to show on the page.
     title : str, optional
     settings : dict, optional
         Further settings to show, so that the page can be reproduced.
     verbose : bool, default False
-        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
-        only.
+        Show a progress bar when it takes more than two seconds.
 
     Returns
     -------
@@ -122,7 +119,7 @@ def make_report(
     observations, labels = rows.observations, rows.labels
     lengths = rows.lengths.tolist() if len(rows.lengths) > 1 else None
     new_observations = readable(new_observations, "new_observations")
-    cp = copy_predictor(predictor).fit(observations, labels, lengths)
+    cp = _copy_predictor(predictor).fit(observations, labels, lengths)
     cp._data.clock = rows.clock
     guarantee, max_errors = read_guarantee(cp.guarantee)
     others: list[Any] = [read_levels(level).written for level in levels]
@@ -136,8 +133,7 @@ def make_report(
     for one in heard:
         warnings.warn(one.message, stacklevel=2)
     with warnings.catch_warnings():
-        # It was raised for the requested level.
-        warnings.simplefilter("ignore", FewBlocksWarning)
+        warnings.simplefilter("ignore", FewBlocksWarning)  # raised for the requested level
         new = None
         if asked is not None:
             new = describe_new(cp, asked, new_observations, horizon, levels, lag)
@@ -146,7 +142,12 @@ def make_report(
             cp, observations, labels, steps, seen, levels, start, windows, lag, lengths, verbose
         )
     exact, memory = cp.symmetry_.exact, cp.memory_
-    own = _levels_by_state(levels[0], cp.states_)
+    own = None
+    if isinstance(levels[0], Mapping):
+        alphas = read_levels(levels[0]).alphas(cp.states_)
+        own = {
+            name: float(1 - alpha) for name, alpha in zip(names_of(cp.states_), alphas, strict=True)
+        }
     shown = {
         **(settings or {}),
         "horizon": "number of new observations" if horizon is None else horizon,
@@ -162,7 +163,7 @@ def make_report(
     }
     if predictor.random_state is None:
         shown["random_state"] = "None: random draws differ from run to run"
-    return Report({
+    return Report(make_plain({
         "title": title or "Prediction sets for hidden states",
         "notes": [rows.note] * bool(rows.note) + notes + more + note_broken(check),
         "levels": [None if own else level for level in levels],
@@ -186,7 +187,7 @@ def make_report(
         "series": None,
         "model": estimates(cp, observations, labels),
         "settings": {name: _write_setting(value) for name, value in shown.items()},
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def report_series(
@@ -209,9 +210,7 @@ def report_series(
         The steps of its windows.
     one, name : Report and its series, optional
         The report of one series by `make_report`, shown below the table.
-    title : str, optional
-    settings : dict, optional
-        Settings to show, so that the page can be reproduced; before those of `one`.
+    title, settings : as in `make_report`; settings come before those of `one`
 
     Examples
     --------
@@ -239,22 +238,18 @@ def report_series(
             f"{type(odd[0]).__name__ if odd else 'none'}; definetti.evaluation.backtest_series and "
             "GroupedConformalHMM.evaluate return one"
         )
-    rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}
-    if one is not None:
-        rest = one.contents
+    rest = {"levels": None, "states": [], "notes": []} if one is None else one.contents
     shown = {**(settings or {}), **rest.get("settings", {"definetti": __version__})}
-    return Report(
-        {
-            **rest,
-            "title": title or "Coverage by series",
-            "series": {
-                **describe_series(each[0], horizon),
-                "verdicts": [level.verdict() for level in each],
-                "shown": None if one is None else str(name),
-            },
-            "settings": {key: _write_setting(value) for key, value in shown.items()},
-        }
-    )  # fmt: skip
+    return Report(make_plain({
+        **rest,
+        "title": title or "Coverage by series",
+        "series": {
+            **describe_series(each[0], horizon),
+            "verdicts": [level.verdict() for level in each],
+            "shown": None if one is None else str(name),
+        },
+        "settings": {key: _write_setting(value) for key, value in shown.items()},
+    }))  # fmt: skip
 
 
 def _write_setting(value: Any) -> str:
@@ -263,16 +258,7 @@ def _write_setting(value: Any) -> str:
     return text if len(text) <= 400 else f"{text[:400]} …"
 
 
-def _levels_by_state(level: Any, states: tuple[Hashable, ...]) -> dict[str, float] | None:
-    """Return the level of each state by its name, where they have levels of their own."""
-    if not isinstance(level, Mapping):
-        return None
-    alphas = read_levels(level).alphas(states)
-    pairs = zip(names_of(states), alphas, strict=True)
-    return {name: float(1 - alpha) for name, alpha in pairs}
-
-
-def copy_predictor(predictor: Any) -> Any:
+def _copy_predictor(predictor: Any) -> Any:
     """Return a copy to fit; an iterator over states is read before."""
     found = copy.copy(predictor)
     if found.states is not None:
@@ -283,12 +269,7 @@ def copy_predictor(predictor: Any) -> Any:
 def describe_new(
     cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any], lag: int = 0
 ) -> dict[str, Any]:
-    """Return, for new observations, the level from which on each state and sequence is in a set.
-
-    Parameters
-    ----------
-    asked : the set at the requested level
-    """
+    """Return the level from which on each state and sequence is in a set of new observations."""
     seen = 0 if observations is None else length_of(observations)
     found: dict[str, Any] = {
         "steps": asked.horizon,
@@ -299,18 +280,17 @@ def describe_new(
         "sequences": [],
         "counts": None,
     }
-    if cp.guarantee != "all":
+    every = cp.predict_p(observations, horizon=horizon, lag=lag) if cp.guarantee == "all" else None
+    if every is None:
         sets = [cp.predict_set(observations, level, horizon=horizon, lag=lag) for level in levels]
         first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
         found["filled"] = [one.filled for one in sets]
     elif isinstance(levels[0], Mapping):
-        every = cp.predict_p(observations, horizon=horizon, lag=lag)
         first, p_values, best = entries_of_nodes([asked]), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(one not in asked))
         found["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
         found["filled"] = [asked.filled]
     else:
-        every = cp.predict_p(observations, horizon=horizon, lag=lag)
         first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(entry(every.p_value(one), levels)))
         nothing = int(entry(p_values.max(), levels))  # so many levels leave nothing plausible
@@ -345,8 +325,7 @@ def levels_around(
 ) -> list[Any]:
     """Return the levels to choose from: some around the requested one, and others requested.
 
-    Fewer where each takes a prediction of its own; the requested one alone where states have
-    levels of their own.
+    The requested one alone where states have levels of their own.
     """
     choice = {"all": FINE, "steps": COARSE, "errors": COARSE}.get(guarantee, [])
     # The decimal that was written: a level in single precision is no other level.

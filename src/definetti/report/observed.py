@@ -33,7 +33,8 @@ def emission_tables(
     if observations is None:
         return [], 0
     # As the models take them: single whole numbers are symbols, a row of them has amounts.
-    amounts = ("numbers",) if _is_single(observations) else AMOUNTS
+    is_single = kinds_of(observations).shape in ("single", "nothing")
+    amounts = ("numbers",) if is_single else AMOUNTS
     numbers: dict[str, npt.NDArray[np.float64]] = {}
     tables = []
     columns = _columns(observations)
@@ -94,10 +95,6 @@ def _columns(observations: Any) -> Mapping[Hashable, Any]:
     return {"": values}
 
 
-def _is_single(observations: Any) -> bool:
-    return kinds_of(observations).shape in ("single", "nothing")
-
-
 def _at(value: Any, key: Any) -> Any:
     if is_missing(value):
         return None
@@ -130,8 +127,8 @@ def _means(columns: Mapping[str, Any], codes: IntArray, n_states: int) -> dict[s
         "title": "Mean of each measurement in each state",
         "kind": "means",
         "columns": [name or "observation" for name in columns],
-        "values": _plain(values),
-        "shades": _plain(scaled),
+        "values": values.tolist(),
+        "shades": scaled.tolist(),
     }
 
 
@@ -156,13 +153,9 @@ def _shares(name: str, values: Any, codes: IntArray, n_states: int) -> dict[str,
         "title": f"Share of each {name or 'observation'} in each state",
         "kind": "shares",
         "columns": columns,
-        "values": _plain(shares),
-        "shades": _plain(shares),
+        "values": shares.tolist(),
+        "shades": shares.tolist(),
     }
-
-
-def _plain(values: npt.NDArray[np.float64]) -> list[list[float | None]]:
-    return [[None if np.isnan(v) else float(v) for v in row] for row in values]
 
 
 def _word(value: Any) -> str:

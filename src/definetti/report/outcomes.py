@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from definetti.evaluation.backtest import OURS, run_backtest
 from definetti.evaluation.judged import JudgedLevels
 from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 from definetti.evaluation.summarize import share, summary
-from definetti.report.wording import round_for_page
+from definetti.report.page import round_for_page
 from definetti.symmetry import Spaced, Symmetry
 
 DRAWN = 300  # steps of the backtest in its picture
@@ -38,12 +36,7 @@ def describe_backtest(
     lengths: Sequence[int] | None = None,
     verbose: bool = False,
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Backtest windows of so many steps, of which the first `seen` are observed, after a lag.
-
-    Returns
-    -------
-    the outcome, None where there are too few rows; and notes
-    """
+    """Backtest windows with `seen` observed steps; return None for too few rows, and notes."""
     try:
         test = run_backtest(
             cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
@@ -113,13 +106,8 @@ def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
     if isinstance(symmetry, Spaced):
         found = found.beyond_spaced()
     kinds = list(found.residuals.items())[:SHOWN]
-    told = found.to_dict()
-    told["tests"] = {
-        name: {key: None if _is_beyond(value) else value for key, value in one.items()}
-        for name, one in told["tests"].items()
-    }
     return {
-        **told,
+        **found.to_dict(),
         "assumption": found.assumption,
         "testable": found.testable and found.least_p_value <= found.alpha,
         "drawn": {name: _bins(one) for name, one in found.tests.items()},
@@ -144,11 +132,6 @@ def note_broken(found: Diagnosis | None) -> list[str]:
     ]
 
 
-def _is_beyond(value: Any) -> bool:
-    """Tell whether a value is a number that JSON does not have."""
-    return isinstance(value, float) and not isfinite(value)
-
-
 def _bins(one: Finding) -> dict[str, Any]:
     """Return a histogram of a statistic over the draws."""
     finite = one.drawn[np.isfinite(one.drawn)]
@@ -158,20 +141,17 @@ def _bins(one: Finding) -> dict[str, Any]:
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    return {
-        "at": round_for_page(curve.at),
-        "observed": round_for_page(curve.observed),
-        "pointwise": round_for_page(curve.pointwise),
-        "simultaneous": round_for_page(curve.simultaneous),
-        "outside": curve.outside.tolist(),
-    }
+    names = ("at", "observed", "pointwise", "simultaneous")
+    rounded = {name: round_for_page(getattr(curve, name)) for name in names}
+    return {**rounded, "outside": curve.outside.tolist()}
 
 
 def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
     """Return the coverage of all series together and of each, the worst first."""
     short = {one.series for one in found.look_at}
     order = sorted(
-        found, key=lambda one: (not one.judged, *map(_last, (one.p_value, one.coverage)))
+        found,
+        key=lambda one: (not one.judged, *np.nan_to_num([one.p_value, one.coverage], nan=np.inf)),
     )
     return {
         "verdict": found.verdict(),
@@ -181,19 +161,19 @@ def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
         "horizon": horizon,
         "number": len(found),
         "rows": sum(one.rows for one in found),
-        "promised": _number(found.promised),
+        "promised": found.promised,
         "look_at": [str(one.series) for one in found.look_at],
         "listed": [_describe(one, one.series in short) for one in order[:LISTED]],
     }
 
 
 def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
-    low, high = map(_number, one.interval)
+    low, high = one.interval
     return {
         "series": str(one.series), "rows": one.rows, "windows": one.windows,
-        "coverage": _number(one.coverage), "low": low, "high": high,
-        "promised": _number(one.promised), "mean_size": _number(one.mean_size),
-        "states_per_step": _number(one.states_per_step), "verdict": _judge(one, is_short),
+        "coverage": one.coverage, "low": low, "high": high, "promised": one.promised,
+        "mean_size": one.mean_size, "states_per_step": one.states_per_step,
+        "verdict": _judge(one, is_short),
         "share_empty": one.empty / one.judged if one.judged else None,
     }  # fmt: skip
 
@@ -208,12 +188,3 @@ def _judge(one: SeriesRecord, is_short: bool) -> str:
     if is_short:
         return f"significantly short by {lacking:.3f}"
     return f"short by {lacking:.3f}, within chance" if lacking > 0 else "kept"
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _last(value: float) -> float:
-    """Return a key that sorts NaN last."""
-    return math.inf if math.isnan(value) else value

@@ -1,0 +1,24 @@
+"""Polars, imported when it is first used: `--help` and most errors do without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from definetti.cli.errors import BadTable
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+
+    class _Polars:
+        def __getattr__(self, name: str) -> Any:
+            try:
+                import polars
+            except ImportError:
+                message = "reading files needs polars; pip install 'definetti-hmm[cli]'"
+                raise BadTable(message) from None
+            return getattr(polars, name)
+
+    pl = _Polars()
+
+__all__ = ["pl"]
