@@ -89,3 +89,15 @@ def test_rows_without_times_are_taken_to_follow():
     with warnings.catch_warnings():
         warnings.simplefilter("error", HoleWarning)
         list(monitor.run(THINGS[60:], SKIES[60:]))
+
+
+def test_observation_whose_set_cannot_be_listed_may_come_again() -> None:
+    frame = pd.DataFrame({"y": [k % 3 / 2 for k in range(100)]}, index=HOURS)
+    states = [("a", "b", "b")[(k * k) % 3] for k in range(100)]
+    cp = ConformalHMM(max_candidates=3, random_state=0).fit(frame[:60], states[:60])
+    monitor = Monitor(cp, random_state=0)
+    monitor.observe(frame[60:61])
+    with pytest.raises(ValueError, match="max_candidates"):
+        monitor.observe(frame[61:62])
+    assert monitor.observe(frame[61:62], predict=False) is None
+    assert monitor.n_observed == 2

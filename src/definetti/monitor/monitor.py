@@ -15,7 +15,7 @@ from definetti._system.checks import checked_choice, checked_number, entropy_of,
 from definetti._system.mixins import Saved
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed, plain_label
-from definetti.data.timing import CUT, Times, check_aligned, read_index, without_index
+from definetti.data.timing import CUT, Clock, Times, check_aligned, read_index, without_index
 from definetti.exceptions import HoleWarning
 from definetti.levels import AdaptiveLevel, Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
@@ -207,6 +207,21 @@ class Monitor(Evidence, Saved):
         return self._past.cp
 
     @property
+    def known(self) -> ConformalHMM:
+        """The estimator as it is, which need not know the last labels."""
+        return self._past.known
+
+    @property
+    def clock(self) -> Clock | None:
+        """The time of the last row, where rows have times."""
+        return self._clock
+
+    def forget_set(self) -> None:
+        """Do not evaluate the set of the last step, as if none had been predicted."""
+        step = self._queue.steps[-1]
+        step.set, step.steps = None, 0
+
+    @property
     def n_observed(self) -> int:
         return self._queue.n_observed
 
@@ -218,7 +233,9 @@ class Monitor(Evidence, Saved):
         remembers = self.restart_from == "change" and self.on_alarm == "restart"
         self._past = Past(cp, self._parts, self._generator, self.keep, remembers)
 
-    def observe(self, observation: Any = None, *, predict: bool = True) -> AnySet | None:
+    def observe(
+        self, observation: Any = None, *, predict: bool = True, times: Times | None = None
+    ) -> AnySet | None:
         """Take in an observation and return the set for the present.
 
         Parameters
@@ -227,6 +244,7 @@ class Monitor(Evidence, Saved):
             for a plain Markov chain
         predict : bool, default True
             Whether a set is wanted.
+        times : of the observation, where it has no time index
 
         Returns
         -------
@@ -239,9 +257,15 @@ class Monitor(Evidence, Saved):
         has changed; ``predict=False`` takes the observation in without a set. Where the history and
         a frame have a time index, a hole before the observation is a `gap`, with a warning.
         """
-        times = read_index(observation)
+        times, clock = times or read_index(observation), self._clock
         self._go_to(times)
-        return self._observe(observation if times is None else without_index(observation), predict)
+        try:
+            return self._observe(
+                observation if times is None else without_index(observation), predict
+            )
+        except ValueError:
+            self._clock = clock  # the observation may come again
+            raise
 
     def _go_to(self, times: Times | None) -> None:
         """Go to the time of the next row; after a hole what comes is a segment of its own."""
@@ -351,11 +375,8 @@ class Monitor(Evidence, Saved):
         if times is not None:
             observations, states = without_index(observations), without_index(states)
         for row, (observation, state) in enumerate(in_pairs(observations, states)):
-            if times is None:
-                self.observe(observation)
-            else:
-                self._go_to(times._replace(values=times.values[row : row + 1]))
-                self._observe(observation)
+            own = None if times is None else times._replace(values=times.values[row : row + 1])
+            self.observe(observation, times=own)
             missing = hashable(state) and is_missing(state)
             yield from self.skip() if missing else self.label(state)
 
