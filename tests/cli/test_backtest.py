@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from definetti.cli.step_tables import BACKTEST_COLUMNS
+from definetti.cli.writing import BACKTEST_COLUMNS
 from definetti.simulate import weather
 
 Y, X = weather(240, random_state=0)

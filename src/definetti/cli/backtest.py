@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
+from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_lag,
@@ -20,19 +20,19 @@ from definetti.cli.estimators import (
 )
 from definetti.cli.printing import format_label, is_watched, make_table, print_result
 from definetti.cli.reading import name_source
-from definetti.cli.step_tables import (
+from definetti.cli.writing import (
+    check_output,
     is_backtest_file,
     is_series_file,
     list_backtest_steps,
     list_rows,
+    write_frames,
 )
-from definetti.cli.writing import check_output, write_frames
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from definetti.cli.columns import LabelledTable
     from definetti.evaluation.backtest import Backtest
     from definetti.evaluation.results import Evaluation
     from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
@@ -54,9 +54,7 @@ def backtest(
     lag: options.Lag = 0,
     start: options.Start = START,
     windows: options.Windows = None,
-    no_observations: Annotated[
-        bool, options.data_option("--no-observations", help="predict from the states alone")
-    ] = False,
+    no_observations: options.NoObservations = False,
     no_check: options.NoCheck = False,
     output: options.StepOutput = None,
     by_series: Annotated[
@@ -86,10 +84,8 @@ def backtest(
             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
             "--by-series": by_series is not None,
         })  # fmt: skip
-    if no_observations and columns.observation_columns:
-        raise BadTable("--no-observations and --observation-columns exclude each other; give one")
     if no_observations:
-        columns = replace(columns, observation_columns="")
+        columns = columns.without_observations()
     if output is not None:
         check_output(output, [data], force, is_backtest_file)
     if by_series is not None:
@@ -157,8 +153,6 @@ def _backtest_series(
     check: bool,
 ) -> Result:
     """Backtest one series beside other methods."""
-    from definetti.cli.columns import read_labelled
-
     table = read_labelled(data, None, columns)
     check_lag(lag, steps)
     # Slow to load, so only after the file is read.
@@ -247,9 +241,11 @@ def _describe_level(
 
 def _show_methods(result: dict[str, Any]) -> list[Any]:
     """Return two tables for the screen: a row per method, and coverage in detail."""
+    level = result["confidence_level"]
+    written = f"a level for each {result['given']}" if isinstance(level, dict) else f"{level:g}"
     title = (
         f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
-        f"at {_write_level(result['confidence_level'], result['given'])}"
+        f"at {written}"
     )
     columns = ("", "covered", "in a set", "states per step", "empty", "level guaranteed")
     table = make_table(columns, left=[""], title=title, caption=_explain(result))
@@ -318,15 +314,6 @@ def _detail(result: dict[str, Any]) -> Table:
     return table
 
 
-def _write_level(level: float | dict[str, float], given: str) -> str:
-    """Write a level, or say that each state has its own, which the table shows.
-
-    >>> _write_level(0.9, "last state"), _write_level({"N1": 0.99, "W": 0.8}, "last state")
-    ('0.9', 'a level for each last state')
-    """
-    return f"a level for each {given}" if isinstance(level, dict) else f"{level:g}"
-
-
 def _write_share(share: dict[str, Any]) -> str:
     if share["windows"] < ENOUGH:
         return f"{share['coverage']:.2f} (of {share['windows']})"
@@ -334,11 +321,7 @@ def _write_share(share: dict[str, Any]) -> str:
 
 
 def _write_number(mean: float) -> str:
-    """Write a mean number of sequences, which may be beyond all numbers.
-
-    >>> _write_number(1.106), _write_number(2.0e12), _write_number(float("inf"))
-    ('1.11', '2.0e+12', '> 1e+300')
-    """
+    """Write a mean number of sequences, which may be beyond all numbers."""
     if mean == float("inf"):
         return "> 1e+300"
     return f"{mean:.2f}" if mean < READABLE else f"{mean:.1e}"

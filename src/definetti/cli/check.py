@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, write_options
+from definetti.cli.columns import LabelledTable, read_labelled
+from definetti.cli.errors import write_options
 from definetti.cli.estimators import read_memory
 from definetti.cli.printing import is_watched, make_table, print_result
 from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-    from definetti.cli.columns import LabelledTable
 
 PICTURES = (".png", ".svg", ".pdf")
 MARK = "definetti check"  # the title inside a picture
@@ -95,10 +94,7 @@ def check(
         options.Settings, options.only("memory", "train_size", "smoothing", "seed")
     ],
     grouping: Annotated[options.Grouping, options.only("group_column", "order_column")],
-    no_observations: Annotated[
-        bool,
-        options.data_option("--no-observations", help="test the states alone, as a Markov chain"),
-    ] = False,
+    no_observations: options.NoObservations = False,
     tests: Annotated[
         str | None,
         options.computation_option(
@@ -142,19 +138,15 @@ def check(
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    if no_observations and columns.observation_columns is not None:
-        raise BadTable("--no-observations and --observation-columns exclude each other; give one")
     if plot is not None:
         check_output(plot, [data], force, is_check_picture, PICTURES)
     if no_observations:
-        columns = replace(columns, observation_columns="")
+        columns = columns.without_observations()
     if grouping.group_column is not None:
         from definetti.cli.series import read_for_check
 
         rows, notes = read_for_check(data, columns, grouping, settings.train_size)
     else:
-        from definetti.cli.columns import read_labelled
-
         table = read_labelled(data, None, columns)
         rows, notes = calibration_rows(table, settings.train_size), table.notes
     # Slow to load, so not before the file is read.

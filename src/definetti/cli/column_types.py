@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
 
@@ -107,17 +109,14 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """
     found = {}
     for series in table.get_columns():
-        if series.dtype == pl.String and series.name not in labels and _may_be_dates(series):
+        if series.dtype != pl.String or series.name in labels:
+            continue
+        first = next((value for value in series if value is not None), "")
+        if sum(map(str.isdigit, first)) >= FEWEST_DIGITS:
             looked = _infer_column(series.drop_nulls().head(FIRST))
             if looked.dtype.is_temporal():
                 found[series.name] = _parse_column(series, looked.dtype)
     return table.with_columns(**found)
-
-
-def _may_be_dates(series: pl.Series) -> bool:
-    """Tell whether the first value has enough digits for a date or a time."""
-    first = next((value for value in series if value is not None), "")
-    return sum(map(str.isdigit, first)) >= FEWEST_DIGITS
 
 
 def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -145,59 +144,38 @@ def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str
 
     Of numbers only whole ones with a constant increment are counters: measurements, too, may never
     repeat.
-
-    >>> import polars as pl
-    >>> rows = {"day": [7, 14, 21], "site": ["a", "a", "a"], "height": [1.5, 2.5, 3.5]}
-    >>> find_uninformative(pl.DataFrame(rows), ["day", "site", "height"])
-    {'day': 'counts the rows', 'site': 'has one value only'}
     """
-    rows, found = len(table), {}
+    rows = len(table)
     if rows <= 1 or not columns:
         return {}
     table = table.select(columns)
-    values = table.select(pl.all().n_unique()).row(0)  # one query for all columns
-    heads = table.head(FEW + 1).get_columns()
-    for series, head, distinct in zip(table.get_columns(), heads, values, strict=True):
-        if distinct == 1:
-            found[series.name] = "has one value only"
-        elif rows > FEW and _is_counter(head) and _is_counter(series):
-            found[series.name] = "counts the rows"
-        elif rows >= MANY and _is_row_name(series, distinct):
-            found[series.name] = "never comes twice"
-        elif _is_series_name(series, distinct):
-            found[series.name] = SERIES
-    return found
+    text = pl.col(pl.String, pl.Categorical, pl.Enum)
+    values = text.drop_nulls().n_unique()
+    in_runs = (text.null_count() == 0) & (text.rle_id().max() + 1 == values)
+    queries = {
+        "never comes twice": (text.count() > MANY / 2) & (values == text.count()) & (rows >= MANY),
+        SERIES: in_runs & (values > FEW) & (values <= rows / MANY),
+        "has one value only": pl.all().n_unique() == 1,
+    }
+    found = dict.fromkeys(_find_counters(table) if rows > FEW else (), "counts the rows")
+    for why, query in queries.items():
+        for column, [holds] in table.select(query).to_dict(as_series=False).items():
+            if holds:
+                found[column] = why
+    return {column: found[column] for column in columns if column in found}
 
 
-def _is_counter(series: pl.Series) -> bool:
-    """Tell whether whole numbers have a constant increment."""
-    if not series.dtype.is_numeric() or series.null_count():
-        return False
-    if len(series) == FEW + 1:  # in plain Python, since most columns fail here
-        first, second, third = (float(value) for value in series)
-        whole = series.dtype.is_integer() or all(v.is_integer() for v in (first, second, third))
-        return whole and first != second and second - first == third - second
-    if series.dtype.is_float() and (series != series.round()).any():
-        return False
-    steps = series.cast(pl.Float64).diff()[1:]
-    return bool(steps[0] != 0 and (steps == steps[0]).all())
-
-
-def _is_text(series: pl.Series) -> bool:
-    return series.dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _is_series_name(series: pl.Series, distinct: int) -> bool:
-    """Tell whether text has three values or more, each in one long run of rows."""
-    if not _is_text(series) or series.null_count() or not FEW < distinct <= len(series) / MANY:
-        return False
-    return len(series.rle()) == distinct
-
-
-def _is_row_name(series: pl.Series, distinct: int) -> bool:
-    """Tell whether no text is repeated."""
-    known = series.count()
-    return _is_text(series) and known > MANY / 2 and distinct - (known < len(series)) == known
+def _find_counters(table: pl.DataFrame) -> list[str]:
+    """Return the columns of whole numbers with a constant increment; most fail in a few rows."""
+    likely = table.select(pl.selectors.numeric())
+    for rows in (FEW + 1, len(table)):
+        if not likely.width:
+            break
+        values = likely.head(rows).cast(pl.Float64).to_numpy()
+        steps = np.diff(values, axis=0)
+        are = (values % 1 == 0).all(axis=0) & (steps[0] != 0) & (steps == steps[0]).all(axis=0)
+        likely = likely[:, are.tolist()]
+    return likely.columns
 
 
 def match_new_rows(

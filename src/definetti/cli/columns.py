@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -84,35 +83,22 @@ def as_times(series: pl.Series) -> Times | None:
 
 @dataclass
 class LabelledTable:
-    """Labelled rows and new ones, ready for an estimator.
+    """Labelled rows and new ones, ready for an estimator."""
 
-    Attributes
-    ----------
-    observations, states : of the labelled rows; no observations where no column is observed
-    new : the observations of the new rows
-    columns : the observed columns, with their types
-    notes : how the files were read
-    lengths : of the segments between gaps (rows without a state, or missing); None for one segment
-    rows : the places of the labelled rows in their file, from 0
-    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the state
-    time, clock : the column with the times of rows, if there is one, and the last labelled time
-    new_until, hole : the number of new rows before a hole in time, and a message about the others
-    """
-
-    observations: Any
+    observations: Any  # of the labelled rows; None where no column is observed
     states: list[Any]
-    new: Any
+    new: Any  # observations of the new rows
     new_rows: int
-    columns: dict[str, str]
-    notes: list[str] = field(default_factory=list)
-    lengths: list[int] | None = None
-    rows: Sequence[int] = ()
-    keys: Any = None
-    new_keys: pl.DataFrame | None = None
-    time: str | None = None
-    clock: Clock | None = None
-    new_until: int = 0
-    hole: str = ""
+    columns: dict[str, str]  # the observed ones, with their types
+    notes: list[str] = field(default_factory=list)  # how the files were read
+    lengths: list[int] | None = None  # of the segments between gaps; None for one segment
+    rows: Sequence[int] = ()  # places of the labelled rows in their file, from 0
+    keys: Any = None  # columns of labelled rows that are neither observed nor the state
+    new_keys: pl.DataFrame | None = None  # those of new rows
+    time: str | None = None  # the column with the times of rows
+    clock: Clock | None = None  # the last labelled time
+    new_until: int = 0  # new rows before a hole in time
+    hole: str = ""  # a message about the others
 
     def check_new(self, steps: int) -> None:
         """Refuse to predict new rows that come after a hole in time."""
@@ -316,21 +302,17 @@ def _find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
 
 def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
     """Return the lengths of the runs of rows without a gap or a hole before; None for one."""
-    if len(rows) > rows[-1] and holes is None:
-        return None
-    begins = [
-        k
-        for k in range(1, len(rows))
-        if rows[k] > rows[k - 1] + 1 or (holes is not None and holes[rows[k]])
-    ]
-    found = [late - early for early, late in pairwise([0, *begins, len(rows)])]
-    return found if len(found) > 1 else None
+    places = np.asarray(rows)
+    begins = np.diff(places) > 1
+    if holes is not None:
+        begins |= holes[places[1:]]
+    lengths = np.diff(np.flatnonzero(begins) + 1, prepend=0, append=len(rows))
+    return lengths.tolist() if begins.any() else None
 
 
 def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:
     """Return a note on rows without a state before the last label."""
-    known = set(rows)
-    lacking = [row + 1 for row in range(rows[-1]) if row not in known]
+    lacking = np.setdiff1d(np.arange(rows[-1]), rows) + 1
     number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
     last = lengths[-1] if lengths else len(rows)
     return (

@@ -43,17 +43,16 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
     return found[None] if list(found) == [None] else found
 
 
-def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+def read_confidences(texts: list[str], states: list[Any]) -> list[Any]:
     """Read the levels of all ``--confidence`` options; none may be given twice."""
-    labels = list(states)
-    found = [read_confidence(text, labels) for text in texts]
+    found = [read_confidence(text, states) for text in texts]
     for place, level in enumerate(found):
         if level in found[:place]:
             raise ValueError(f"--confidence {texts[place]} is given twice; leave one out")
     return found
 
 
-def read_numbers(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+def read_numbers(texts: list[str], states: list[Any]) -> list[Any]:
     """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
     found = read_confidences(texts, states)
     own = next((k for k, level in enumerate(found) if isinstance(level, dict)), None)
@@ -66,11 +65,7 @@ def read_numbers(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
 
 
 def write_level(level: float | dict[Any, float]) -> float | str:
-    """Write a level as it is read: a number, or text.
-
-    >>> write_level(0.9), write_level({"N1": 0.99, None: 0.8})
-    (0.9, 'N1=0.99,0.8')
-    """
+    """Write a level as it is read: a number, or text."""
     if not isinstance(level, dict):
         return level
     return ",".join(
@@ -78,23 +73,19 @@ def write_level(level: float | dict[Any, float]) -> float | str:
     )
 
 
-def list_levels(
-    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
-) -> list[float]:
+def list_levels(confidence_level: Any, states: Iterable[Hashable]) -> list[float]:
     """Return the level of each state."""
     from definetti.levels import read_levels
 
     return [float(1 - alpha) for alpha in read_levels(confidence_level).alphas(states)]
 
 
-def name_levels(
-    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
-) -> float | dict[str, float]:
+def name_levels(confidence_level: Any, states: Iterable[Hashable]) -> float | dict[str, float]:
     """Return levels for JSON: a number, or the level of each state by its name."""
     from definetti.evaluation.summarize import names_of
 
     if not isinstance(confidence_level, dict):
-        return confidence_level
+        return float(confidence_level)
     labels = tuple(dict.fromkeys(states))
     return dict(zip(names_of(labels), list_levels(confidence_level, labels), strict=True))
 
@@ -125,44 +116,53 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
     return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
 
 
-def make_estimator(settings: Settings, data: LabelledTable, steps: int, *, lag: int = 0) -> Any:
-    """Return the unfitted estimator that the options describe, for up to so many steps.
+def find_train_size(settings: Settings, data: LabelledTable, steps: int, lag: int) -> Any:
+    """Return --train-size, or half of the rows where a model has to be fixed.
 
-    Without --train-size, the model is fixed on the first half of the rows where it has to be. With
-    "departures" the number of rows is not fixed in advance, so that there is no half.
+    With "departures" the number of rows is not fixed in advance, so that there is no half.
     """
-    from definetti.conformal import ConformalHMM
     from definetti.data.candidates import is_long
 
-    check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
-    train_size = settings.train_size
-    if train_size is None and settings.symmetry != "departures":
-        forecast = 0 < data.new_rows < steps
-        stepwise = settings.guarantee.value != "all"
-        needed = stepwise or forecast or lag > 0 or settings.classifier is not None
-        if needed or is_long(len(set(data.states)), steps, MOST):
+    if settings.train_size is not None or settings.symmetry == "departures":
+        return settings.train_size
+    stepwise = settings.guarantee.value != "all"
+    needed = stepwise or 0 < data.new_rows < steps or lag > 0 or settings.classifier is not None
+    return 0.5 if needed or is_long(len(set(data.states)), steps, MOST) else None
+
+
+def make_estimator(
+    settings: Settings, data: LabelledTable, steps: int, lag: int = 0, series: str = "own"
+) -> Any:
+    """Return the unfitted estimator that the options describe, for up to so many steps."""
+    from definetti.cli.columns import as_frame
+    from definetti.conformal import ConformalHMM
+    from definetti.sets import Errors
+
+    guarantee, model, train_size = settings.guarantee.value, "auto", settings.train_size
+    check_errors(guarantee, settings.max_errors, steps - lag)
+    if series == "own":  # a model of other series is fixed anyway
+        train_size = find_train_size(settings, data, steps, lag)
+        if train_size != settings.train_size:
             data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
-            train_size = 0.5
+    if settings.classifier is not None:
+        data.observations, data.new = as_frame(data.observations), as_frame(data.new)
+        model = make_classifier(settings.classifier.value, data.observations, settings.seed)
     return ConformalHMM(
-        find_model(settings, data),
-        conformity_score=settings.score, symmetry=settings.symmetry,
+        model, conformity_score=settings.score, symmetry=settings.symmetry,
         memory=read_memory(settings.memory),
         confidence_level=read_confidence(settings.confidence[0], data.states),
-        guarantee=find_guarantee(settings),
+        guarantee=Errors(settings.max_errors) if guarantee == "errors" else guarantee,
         states=read_labels(settings.states, data.states), train_size=train_size,
         smoothing=settings.smoothing, allow_empty=settings.allow_empty,
         random_state=settings.seed,
     )  # fmt: skip
 
 
-def find_model(settings: Settings, data: LabelledTable) -> Any:
-    """Return the model of the estimator: a classifier, or "auto"."""
-    if settings.classifier is None:
-        return "auto"
-    from definetti.cli.columns import as_frame
-
-    data.observations, data.new = as_frame(data.observations), as_frame(data.new)
-    return make_classifier(settings.classifier.value, data.observations, settings.seed)
+def fit_table(cp: Any, table: LabelledTable) -> Any:
+    """Fit an estimator to labelled rows; it knows the time of the last."""
+    cp.fit(table.observations, table.states, table.lengths)
+    cp._data.clock = table.clock
+    return cp
 
 
 def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
@@ -221,14 +221,6 @@ def write_memory(memory: Any) -> str:
     most = memory.most if isinstance(memory, Age) else None
     name = memory if isinstance(memory, (int, str)) else memory.known_as
     return str(name) if most is None else f"{name}:{most}"
-
-
-def find_guarantee(settings: Settings) -> Any:
-    """Return the guarantee of the estimator."""
-    from definetti.sets import Errors
-
-    name = settings.guarantee.value
-    return Errors(settings.max_errors) if name == "errors" else name
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:

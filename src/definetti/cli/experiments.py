@@ -197,20 +197,14 @@ def compare(
 
     Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
     """
-    from definetti.experiments.benchmark import (
-        HORIZONS,
-        QUICK_HORIZONS,
-        QUICK_REPETITIONS,
-        REPETITIONS,
-    )
-    from definetti.experiments.benchmark import compare as run
+    from definetti.experiments import benchmark
     from definetti.experiments.contestants import chosen
     from definetti.experiments.reproduction import check_experiment
     from definetti.experiments.worlds import selected
 
     places, names = _split_names(worlds), _split_names(methods)
-    number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
-    horizons = QUICK_HORIZONS if quick else HORIZONS
+    number = repetitions or (benchmark.QUICK_REPETITIONS if quick else benchmark.REPETITIONS)
+    horizons = benchmark.QUICK_HORIZONS if quick else benchmark.HORIZONS
     check_jobs(jobs)
     check_experiment(output, number, seed)  # before an hour of work
     check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
@@ -218,9 +212,10 @@ def compare(
     for message in selected(places, data, horizons, number)[1]:
         print_stderr(message)
     with explain_resuming(output), use_cluster(cluster):
-        found = run(output, data, worlds=places, methods=names, horizons=horizons,
-                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
-                    verbose=True)  # fmt: skip
+        found = benchmark.compare(
+            output, data, worlds=places, methods=names, horizons=horizons, repetitions=number,
+            seed=seed, n_jobs=jobs, fresh=fresh, verbose=True,
+        )  # fmt: skip
     print_result(js.loads(found.to_json()), str(found).split("\n"), json)
     if not found.keeps_promise:
         raise typer.Exit(1)

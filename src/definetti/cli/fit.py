@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
+from definetti.cli.column_types import match_new_rows, name_symbols
+from definetti.cli.columns import (
+    LabelledTable,
+    as_frame,
+    check_columns,
+    find_time_column,
+    read_labelled,
+    take_columns,
+)
 from definetti.cli.errors import BadTable
-from definetti.cli.estimators import make_estimator
+from definetti.cli.estimators import fit_table, make_estimator
 from definetti.cli.lazy import pl
 from definetti.cli.printing import make_table, print_result
 from definetti.cli.reading import name_source, read_table
 from definetti.cli.writing import check_output
-
-if TYPE_CHECKING:
-    from definetti.cli.columns import LabelledTable
 
 ENDING = ".definetti"
 LONGEST = 60  # characters of a value that are shown
@@ -56,8 +62,6 @@ def check_settled(context: typer.Context) -> None:
 
 def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any, LabelledTable]:
     """Load a model file, and read new rows in the form of those it was fitted on."""
-    from definetti.cli.column_types import match_new_rows, name_symbols
-    from definetti.cli.columns import LabelledTable, check_columns, find_time_column
     from definetti.conformal import ConformalHMM
     from definetti.data.timing import rows_until_hole
     from definetti.saving.files import load_with_notes
@@ -117,8 +121,6 @@ def known_rows(cp: Any, columns: list[str]) -> Any:
 
 def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
     """Return the observed columns of new rows in the form that the estimator was fitted on."""
-    from definetti.cli.columns import as_frame, take_columns
-
     found = take_columns(rows, columns)
     return as_frame(found) if is_framed(cp._data.table) else found
 
@@ -147,25 +149,19 @@ def fit(
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
     check_output(output, [data], force, is_model_file, (ENDING,))
-    if len(settings.confidence) > 1:
-        raise ValueError(
-            f"--confidence is given {len(settings.confidence)} times, and a model file keeps one "
-            "level; give one here, and others to definetti predict"
-        )
+    settings.check_one_level(
+        "a model file keeps one level; give one here, and others to definetti predict"
+    )
     if settings.classifier not in (None, options.ClassifierName.logistic):
         raise ValueError(
             f"--classifier {settings.classifier.value} cannot be kept in a file, which holds "
             "no trees; take --classifier logistic, or predict from the labelled rows each time"
         )
-    from definetti.cli.columns import read_labelled
-
     table = read_labelled(data, None, columns)
     if table.new_rows:
         table.notes.append(f"the last {table.new_rows} rows have no state and are left out")
         table.new, table.new_rows = None, 0
-    cp = make_estimator(settings, table, settings.max_errors + 1)
-    cp.fit(table.observations, table.states, table.lengths)
-    cp._data.clock = table.clock
+    cp = fit_table(make_estimator(settings, table, settings.max_errors + 1), table)
     # Slow to load, so not before the rows are read.
     from definetti.models.base import described
     from definetti.saving import save

@@ -95,11 +95,7 @@ def monitor(
     """
     from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 
-    if len(settings.confidence) > 1:
-        raise ValueError(
-            f"--confidence is given {len(settings.confidence)} times, and a stream has one level; "
-            "give one"
-        )
+    settings.check_one_level("a stream has one level; give one")
     group = grouping.group_column
     if group is not None and save is not None:
         raise ValueError("--save is for one series; leave it out, or --group-column")

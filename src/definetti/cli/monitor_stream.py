@@ -1,7 +1,4 @@
-"""Rows of a stream, each passed to the monitor of its series, with a state that can be resumed.
-
-This is the one file of the command line that looks inside a `Monitor`.
-"""
+"""Rows of a stream, each passed to the monitor of its series, with a state that can be resumed."""
 
 from __future__ import annotations
 
@@ -20,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from definetti.cli.column_types import match_new_rows, name_symbols
 from definetti.cli.columns import as_times, check_columns, read_states, split_labelled_rows
 from definetti.cli.errors import BadTable, write_options
-from definetti.cli.estimators import make_estimator
+from definetti.cli.estimators import fit_table, make_estimator
 from definetti.cli.fit import known_rows, take_observed
 from definetti.cli.lazy import pl
+from definetti.cli.printing import name_some
 from definetti.cli.reading import name_source
 from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
 from definetti.cli.text_tables import decode_text, name_first_field, parse_table
@@ -36,10 +34,7 @@ if TYPE_CHECKING:
 # The whole state is saved when this many rows, and this share of all, were reported since the last
 # time: the bytes written add up to a few times the last state, however long the stream.
 SAVE_ROWS, SAVE_SHARE = 500, 0.25
-SAVED = {  # what a state has beside the monitor
-    "rows", "offset", "columns", "state_column", "header", "row_names", "source", "options", "late",
-    "never", "journal", "time", "symbols",
-}  # fmt: skip
+KEPT = ("rows", "offset", "columns", "never", "time", "symbols")  # of a series in its state
 
 
 @dataclass(frozen=True)
@@ -56,52 +51,34 @@ class StreamOptions:
 
 
 class RowReport(NamedTuple):
-    """One row of a stream: its set, and the label that came with it.
+    """One row of a stream: its set, and the label that came with it."""
 
-    Attributes
-    ----------
-    row : its number in the source, from 1
-    states : its set; None where there is none
-    learned : what the monitor found with the label; None without a label
-    labelled_row : the row that the label is of
-    series : the name of its series, where there are many
-    """
-
-    row: int
-    states: tuple[Hashable, ...] | None
-    learned: Step | None
-    labelled_row: int | None
+    row: int  # its number in the source, from 1
+    states: tuple[Hashable, ...] | None  # its set, if there is one
+    learned: Step | None  # what the monitor found with the label, if one came
+    labelled_row: int | None  # the row that the label is of
     series: str | None
 
 
 class SeriesMonitor:
-    """The monitor of one series, and how the rows of this series are read.
-
-    Attributes
-    ----------
-    monitor : None until there are enough rows to fit on
-    rows, offset : the number of reported rows, and the position in the source after the last
-    late : the number and label of each of the last rows, whose labels are still due
-    never : rows that wait for a label, and had none when it was due
-    early : rows that came before there were enough, with their numbers
-    row_names : what the header lacks where the first field is the name of a row
-    symbols : the observed columns that hold text
-    """
+    """The monitor of one series, and how the rows of this series are read."""
 
     def __init__(
         self, options: StreamOptions, name: str | None = None, is_saved: bool = False
     ) -> None:
         self.options, self.name, self.is_saved = options, name, is_saved
         self.state, self.lag = options.columns.state_column, options.lag
-        self.monitor: Monitor | None = None
-        self.rows = self.offset = self.never = 0
+        self.monitor: Monitor | None = None  # until there are enough rows to fit on
+        self.rows = self.offset = 0  # reported rows, and the position in the source after the last
+        self.never = 0  # rows that wait for a label, and had none when it was due
         self.columns: list[str] = []
+        self.symbols: list[str] = []  # the observed columns that hold text
         self.time: str | None = None
         self.notes: list[str] = []
-        self.header = self.row_names = b""
-        self.symbols: list[str] = []
-        self.late: deque[tuple[int, Any]] = deque()
-        self.early: list[tuple[int, bytes]] = []
+        self.header = b""
+        self.row_names = b""  # what the header lacks where the first field is the name of a row
+        self.late: deque[tuple[int, Any]] = deque()  # rows whose labels are due, with these
+        self.early: list[tuple[int, bytes]] = []  # rows before there were enough
         self._n_bare = self._n_holes = 0  # rows without a set, and holes in time
 
     def take(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport | None]:
@@ -136,14 +113,12 @@ class SeriesMonitor:
                 f"{name}: {table.new_rows} of the first {len(lines)} rows have no state, and the "
                 "model is fitted on these; lower --first"
             )
-        cp = make_estimator(settings, table, self.lag + 1)
-        cp.fit(table.observations, table.states, table.lengths)
+        cp = fit_table(make_estimator(settings, table, self.lag + 1), table)
         how = dict(self.options.watching)
         alarm = Ville(how.pop("alpha"))
         parts = "all" if how.pop("visits") else None
         self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=settings.seed, **how)
         self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
-        self.monitor._clock = table.clock
         self.symbols = name_symbols(known_rows(cp, self.columns))
         self.rows, self.early = len(lines), []
 
@@ -156,8 +131,9 @@ class SeriesMonitor:
         for k, (number, observation, state) in enumerate(
             zip(numbers, observations, states, strict=True)
         ):
-            self._go_to(number, None if times is None else times._replace(values=times.values[[k]]))
-            yield self._report_row(number, observation, state)
+            own = None if times is None else times._replace(values=times.values[[k]])
+            self._note_hole(number, own)
+            yield self._report_row(number, observation, state, own)
 
     def _parse(self, lines: list[bytes]) -> Any:
         name = name_source(self.options.source)
@@ -172,7 +148,7 @@ class SeriesMonitor:
         from definetti.monitor import each_row
 
         assert self.monitor is not None
-        cp = self.monitor._past.known
+        cp = self.monitor.known
         name, table = name_source(self.options.source), self._parse(lines)
         check_columns(table.columns, name, [self.state, *self.columns])
         states, _ = read_states(table, name, self.state)
@@ -184,23 +160,23 @@ class SeriesMonitor:
         times = as_times(table[self.time]) if self.time in table.columns else None
         return [None] * len(states) if observed is None else each_row(observed), states, times
 
-    def _go_to(self, number: int, times: Times | None) -> None:
-        """Go to the time of a row; after a hole, labels of the rows before it never come."""
+    def _note_hole(self, number: int, times: Times | None) -> None:
+        """Begin a new segment after a hole in time: labels of the rows before it never come."""
         assert self.monitor is not None
-        clock = self.monitor._clock
-        if clock and times and clock.precedes_hole(times, f"row {number:,}"):
-            self.late.clear()
-            self.never, self._n_holes = 0, self._n_holes + 1
-            if self._n_holes == 1:
-                self.notes.append(
-                    f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after "
-                    "other holes, and its first row has no set"
-                )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HoleWarning)  # it is noted
-            self.monitor._go_to(times)
+        clock = self.monitor.clock
+        if not (clock and times and clock.precedes_hole(times, f"row {number:,}")):
+            return
+        self.late.clear()
+        self.never, self._n_holes = 0, self._n_holes + 1
+        if self._n_holes == 1:
+            self.notes.append(
+                f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after "
+                "other holes, and its first row has no set"
+            )
 
-    def _report_row(self, number: int, observation: Any, state: Any) -> RowReport:
+    def _report_row(
+        self, number: int, observation: Any, state: Any, times: Times | None
+    ) -> RowReport:
         """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
         from definetti.monitor import last_states
 
@@ -212,7 +188,7 @@ class SeriesMonitor:
             for _ in range(self.never):
                 self.monitor.skip()  # their labels would have come before this one
             self.never = 0
-        found = self._observe(number, observation)
+        found = self._observe(number, observation, times)
         learned = None if label is None else self.monitor.label(label)[0]
         self.never += is_due and label is None
         self.rows += 1
@@ -221,26 +197,27 @@ class SeriesMonitor:
             None if label is None else labelled_row, self.name,
         )  # fmt: skip
 
-    def _observe(self, number: int, observation: Any) -> Any:
+    def _observe(self, number: int, observation: Any, times: Times | None) -> Any:
         """Observe a row; without a set where it cannot be listed so long after the last label."""
         from definetti.sets import PredictionSet
 
         assert self.monitor is not None
-        try:
-            found = self.monitor._observe(observation)
-        except ValueError as error:
-            self.monitor._observe(observation, predict=False)  # fails again if the row is wrong
-            self._n_bare += 1
-            if self._n_bare == 1:
-                why = write_options(str(error))
-                self.notes.append(
-                    f"row {number} and others this long after the last label have no set: {why}"
-                )
-            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HoleWarning)  # it is noted
+            try:
+                found = self.monitor.observe(observation, times=times)
+            except ValueError as error:
+                # Fails again if the row is wrong.
+                self.monitor.observe(observation, predict=False, times=times)
+                self._n_bare += 1
+                if self._n_bare == 1:
+                    why = write_options(str(error))
+                    self.notes.append(
+                        f"row {number} and others this long after the last label have no set: {why}"
+                    )
+                return None
         if self.is_saved and not isinstance(found, PredictionSet):
-            # A file cannot hold a set of too many steps to be listed: it is not evaluated.
-            step = self.monitor._queue.steps[-1]
-            step.set, step.steps = None, 0
+            self.monitor.forget_set()  # a file cannot hold a set of too many steps to be listed
         return found
 
 
@@ -301,11 +278,15 @@ class StreamMonitor:
         for lines, end in follow_lines(source, read, follow, interrupts, whole=whole):
             ends = accumulate(len(line) + 1 for line in lines)
             placed = [(min(read + at, end), line) for at, line in zip(ends, lines, strict=True)]
-            if source == "-" and not read and _strip_mark(lines[0]) == self._header:
+            if (
+                source == "-"
+                and not read
+                and lines[0].removeprefix(codecs.BOM_UTF8) == self._header
+            ):
                 placed = placed[1:]  # each call may repeat the header of the first
             if not self._header and placed and not placed[0][1].lstrip().startswith(b"{"):
                 (_, header), *placed = placed
-                self._header = _strip_mark(header)
+                self._header = header.removeprefix(codecs.BOM_UTF8)
             yield from self._take([line for line in placed if line[1].strip()])
             read = end
         if self._journal is not None and self.series[None].monitor is not None:
@@ -402,13 +383,6 @@ class StreamMonitor:
             one.offset = 0 if self.options.source == "-" else lines[-1][0]
             self._save()
 
-    def _list_options(self) -> dict[str, Any]:
-        """Return all options that a state depends on, as they were given."""
-        observed, first = self.options.columns.observation_columns, self.options.first
-        given = asdict(self.options.settings) | self.options.watching
-        given |= {"observation_columns": observed, "first": first, "lag": self.options.lag}
-        return {name: getattr(value, "value", value) for name, value in given.items()}
-
     def _save(self) -> None:
         """Save the whole state, and begin an empty journal of what follows."""
         from definetti.saving import save
@@ -418,47 +392,55 @@ class StreamMonitor:
         assert self.save is not None
         assert self._journal is not None
         name = secrets.token_hex(8)  # of this state, for its journal
-        notes = {
-            "rows": one.rows, "offset": one.offset, "columns": one.columns,
-            "state_column": one.state, "header": self._header.decode("utf-8"),
-            "row_names": one.row_names.decode("utf-8"), "source": self.options.source,
-            "options": self._list_options(), "late": [label for _, label in one.late],
-            "never": one.never, "journal": name, "time": one.time, "symbols": one.symbols,
-        }  # fmt: skip
+        notes = {key: getattr(one, key) for key in KEPT} | self._describe(name)
         save(one.monitor, self.save, notes)
         self._saved = one.rows
         self._journal.begin(name)
+
+    def _describe(self, journal: str) -> dict[str, Any]:
+        """Return what a state has beside the monitor and what is kept as it is."""
+        one, settings = self.series[None], self.options
+        given = asdict(settings.settings) | settings.watching | {
+            "observation_columns": settings.columns.observation_columns,
+            "first": settings.first, "lag": settings.lag,
+        }  # fmt: skip
+        return {
+            "state_column": one.state, "header": self._header.decode("utf-8"),
+            "row_names": one.row_names.decode("utf-8"), "source": settings.source,
+            "options": {name: getattr(value, "value", value) for name, value in given.items()},
+            "late": [label for _, label in one.late], "journal": journal,
+        }  # fmt: skip
 
     def _load(self, path: Path) -> None:
         from definetti.monitor import Monitor
         from definetti.saving.files import load_with_notes
 
         found, notes = load_with_notes(path)
-        if not isinstance(found, Monitor) or not notes.keys() >= SAVED:
+        one, now = self.series[None], self._describe("")
+        if not isinstance(found, Monitor) or not notes.keys() >= {*KEPT, *now}:
             raise BadTable(
                 f"{path} is not the state of a stream; name another file with --save, or remove it"
             )
-        one, source = self.series[None], self.options.source
-        if notes["source"] != source or notes["state_column"] != one.state:
+        if any(notes[key] != now[key] for key in ("source", "state_column")):
             raise BadTable(
                 f"{path} is the state of {notes['source']!r} with the column "
                 f"{notes['state_column']!r}; name another file with --save"
             )
-        check_resumed(path, notes["options"], self._list_options())
-        one.monitor, one.rows, one.never = found, int(notes["rows"]), int(notes["never"])
-        first = one.rows - len(notes["late"]) + 1
-        one.late = deque(enumerate(notes["late"], first))
-        # Standard input comes once: nothing has to be passed over.
-        one.offset = 0 if source == "-" else int(notes["offset"])
-        one.columns, one.time, one.symbols = list(notes["columns"]), notes["time"], notes["symbols"]
-        self._header, one.row_names = str(notes["header"]).encode(), notes["row_names"].encode()
-        one.header, self._saved = self._header, one.rows
+        check_resumed(path, notes["options"], now["options"])
+        for key in KEPT:
+            setattr(one, key, notes[key])
+        one.monitor, self._saved = found, one.rows
+        one.late = deque(enumerate(notes["late"], one.rows - len(notes["late"]) + 1))
+        if self.options.source == "-":  # it comes once: nothing has to be passed over
+            one.offset = 0
+        one.header = self._header = str(notes["header"]).encode()
+        one.row_names = str(notes["row_names"]).encode()
         if self._journal is not None:
             self._journal.name = str(notes["journal"])
 
 
 def _list_series(names: list[str]) -> str:
-    some = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    some = name_some(names)
     return f"series {some}" if len(names) == 1 else f"{len(names):,} series ({some})"
 
 
@@ -473,13 +455,7 @@ def check_one_line_rows(table: pl.DataFrame, name: str, lines: list[bytes]) -> N
 
 @contextmanager
 def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
-    """Number the rows of messages as in the source.
-
-    >>> with name_rows("x.csv", [601, 602]):
-    ...     raise BadTable("x.csv: row 2 has 1 field")
-    Traceback (most recent call last):
-    definetti.cli.errors.BadTable: x.csv: row 602 has 1 field
-    """
+    """Number the rows of messages as in the source."""
     name = name_source(source)
     try:
         yield
@@ -489,10 +465,6 @@ def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
             raise
         rest = str(error)[found.end() :]
         raise BadTable(f"{name}: row {numbers[int(found[1]) - 1]}{rest}") from None
-
-
-def _strip_mark(line: bytes) -> bytes:
-    return line.removeprefix(codecs.BOM_UTF8)
 
 
 def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:

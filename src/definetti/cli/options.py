@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from operator import attrgetter
@@ -116,6 +116,9 @@ StepOutput = Annotated[
     output_option("--output", "-o", help="file with a row per step: .csv .json .parquet …"),
 ]
 Json = Annotated[bool, output_option("--json", help="print JSON")]
+NoObservations = Annotated[
+    bool, data_option("--no-observations", help="use the states alone, as a Markov chain")
+]
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,14 @@ class Columns:
         str | None,
         data_option(help="observed columns, comma-separated; default: all informative columns"),
     ] = None
+
+    def without_observations(self) -> Columns:
+        """Return the same columns of which none is observed."""
+        if self.observation_columns:
+            raise ValueError(
+                "--no-observations and --observation-columns exclude each other; give one"
+            )
+        return replace(self, observation_columns="")
 
 
 @dataclass(frozen=True)
@@ -224,6 +235,11 @@ class Settings:
         size = self.train_size
         if size is not None and size >= 1 and size.is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
+
+    def check_one_level(self, why: str) -> None:
+        """Refuse several levels."""
+        if len(self.confidence) > 1:
+            raise ValueError(f"--confidence is given {len(self.confidence)} times, and {why}")
 
 
 def only(*names: str) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
+from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_errors,
@@ -22,11 +23,13 @@ from definetti.cli.estimators import (
 )
 from definetti.cli.fit import check_settled, read_saved
 from definetti.cli.printing import format_label, format_set, make_table, print_result
-from definetti.cli.step_tables import add_keys, is_prediction_file, list_prediction_steps
-from definetti.cli.writing import check_output, write_frames
-
-if TYPE_CHECKING:
-    from definetti.cli.columns import LabelledTable
+from definetti.cli.writing import (
+    add_keys,
+    check_output,
+    is_prediction_file,
+    list_prediction_steps,
+    write_frames,
+)
 
 LISTED = 1_000  # sequences written out at most
 SHOWN = 40  # rows of the table on the screen
@@ -148,8 +151,6 @@ def _predict_series(
     elif calibration is None:
         raise BadTable("no file is given; name one of labelled rows, or a --model")
     else:
-        from definetti.cli.columns import read_labelled
-
         data = read_labelled(calibration, new, columns)
     steps = horizon or data.new_rows
     if not steps:
@@ -157,7 +158,7 @@ def _predict_series(
     check_lag(lag, steps)
     data.check_new(steps)
     if cp is None:
-        cp = make_estimator(settings, data, steps, lag=lag)
+        cp = make_estimator(settings, data, steps, lag)
         levels = read_confidences(settings.confidence, data.states)
         cp.fit(data.observations, data.states, data.lengths)
     else:

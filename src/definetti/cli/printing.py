@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -100,9 +100,10 @@ def format_label(label: Any) -> str:
 
 
 def format_set(labels: Iterable[Any]) -> str:
-    """Write a set of labels.
-
-    >>> format_set(["sun", "a|b"]), format_set([])
-    ("sun | 'a|b'", 'none')
-    """
+    """Write a set of labels."""
     return " | ".join(map(format_label, labels)) or NOTHING
+
+
+def name_some(names: Sequence[Any]) -> str:
+    """Name the first few of many."""
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

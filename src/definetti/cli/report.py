@@ -10,6 +10,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
+from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_lag,
@@ -22,7 +23,6 @@ from definetti.cli.writing import check_output, read_beginning
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
-    from definetti.cli.columns import LabelledTable
     from definetti.evaluation.series import SeriesEvaluation
     from definetti.report import Report
 
@@ -73,8 +73,6 @@ def report(
         made, notes = _report_groups(task, grouping, show)
     else:
         options.check_single_series({"--show": show is not None})
-        from definetti.cli.columns import read_labelled
-
         made, notes = _report_series(task, read_labelled(data, new, columns))
     made.save(output)
     lines = _list_findings(made.contents, settings.confidence, output)

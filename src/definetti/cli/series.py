@@ -21,6 +21,7 @@ from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_errors,
     check_lag,
+    find_train_size,
     make_estimator,
     read_confidences,
     read_numbers,
@@ -28,6 +29,7 @@ from definetti.cli.estimators import (
 )
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
 from definetti.cli.lazy import pl
+from definetti.cli.printing import name_some
 from definetti.cli.reading import name_source
 from definetti.cli.series_tables import (
     LABEL,
@@ -37,15 +39,15 @@ from definetti.cli.series_tables import (
     read_all_series,
     read_head,
 )
-from definetti.cli.step_tables import (
+from definetti.cli.writing import (
     list_backtest_steps,
     list_prediction_steps,
     list_rows,
     name_key,
     pack_steps,
     unpack_steps,
+    write_frames,
 )
-from definetti.cli.writing import write_frames
 from definetti.conformal import (
     GroupedConformalHMM,
     SeriesMode,
@@ -70,15 +72,10 @@ ROWS = "_rows"  # the number of rows of a state
 
 
 def make_grouped_estimator(
-    settings: Settings, head: LabelledTable, steps: int, lag: int, grouping: Grouping
+    settings: Settings, head: LabelledTable, steps: int, lag: int, series: str
 ) -> Any:
     """Return the estimator of many series that the options describe."""
-    n_notes = len(head.notes)
-    cp = make_estimator(settings, head, steps, lag=lag)
-    if str(grouping.series) != "own":  # a model of other series is fixed anyway: no half to note
-        cp.train_size = settings.train_size
-        del head.notes[n_notes:]
-    return GroupedConformalHMM(cp, str(grouping.series))
+    return GroupedConformalHMM(make_estimator(settings, head, steps, lag, series), series)
 
 
 # --- Predict
@@ -120,7 +117,7 @@ def predict_groups(
         [names[row] for row in labelled], None, np.unique(segment, return_counts=True)[1],
     )  # fmt: skip
     fitted: dict[Any, Any] = {}  # by the share of rows that train a fixed model
-    fixed, few = [], []
+    fixed, few, mode = [], [], str(grouping.series)
     found: list[dict[str, Any]] = []
     for name, places in new.items():
         number = horizon or len(places)
@@ -130,12 +127,13 @@ def predict_groups(
             few.append(name)
             continue
         # Whether a model has to be fixed is decided for each series by itself.
-        n_notes, head.new_rows = len(head.notes), len(places)
-        cp = make_grouped_estimator(settings, head, number, lag, grouping)
-        fixed += [name] * (len(head.notes) > n_notes)
-        del head.notes[n_notes:]
-        train_size = cp.estimator.train_size
+        train_size, head.new_rows = settings.train_size, len(places)
+        if mode == "own":
+            train_size = find_train_size(settings, head, number, lag)
+        fixed += [name] * (train_size != settings.train_size)
         if train_size not in fitted:
+            own_settings = replace(settings, train_size=train_size)
+            cp = make_grouped_estimator(own_settings, head, number, lag, mode)
             if cp.estimator.states is None:  # a series may reach a state that only another has
                 cp.estimator.states = list(dict.fromkeys(head.states))
             fitted[train_size] = cp.fit(*past)
@@ -159,7 +157,7 @@ def predict_groups(
     if few:
         notes.append(
             f"series with --max-errors {settings.max_errors} new rows or fewer have no set: "
-            f"{_name_some(few)}"
+            f"{name_some(few)}"
         )
     promise = say_promise(grouping.series, cp.estimator.symmetry)
     return found, promise, len(series), [*notes, *head.notes]
@@ -187,13 +185,9 @@ def _find_new_rows(
 
 def _note_holes(names: list[Any]) -> str:
     return (
-        f"new rows after a hole in time have no set, in {_name_some(names)}: there is no state "
+        f"new rows after a hole in time have no set, in {name_some(names)}: there is no state "
         "to continue from; label a row after the hole"
     )
-
-
-def _name_some(names: list[Any]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
 
 
 # --- Check
@@ -248,7 +242,7 @@ def backtest_groups(
         parts = table.parts()
         head, notes = read_head(table, parts[0], columns, grouping)
         levels = read_numbers(settings.confidence, head.states)
-        cp = make_grouped_estimator(settings, head, horizon, lag, grouping)
+        cp = make_grouped_estimator(settings, head, horizon, lag, str(grouping.series))
         work = SeriesWork(
             cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon, start,
             windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
@@ -282,10 +276,8 @@ def backtest_groups(
         others = len(hole_notes) - 1
         more = f" (and in {others:,} more parts of the table)" if others else ""
         notes.append(f"{hole_notes[0]}{more}")
-    promise, source = (
-        say_promise(grouping.series, cp.estimator.symmetry),
-        SeriesMode.named[cp.series].source,
-    )
+    promise = say_promise(grouping.series, cp.estimator.symmetry)
+    source = SeriesMode.named[cp.series].source
     description = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
         "model": repr(cp.estimator.model), "levels": levels,
@@ -297,18 +289,12 @@ def backtest_groups(
 
 @dataclass(frozen=True)
 class PartBacktest:
-    """Backtest the series of one part of a table.
-
-    Attributes
-    ----------
-    table, work, state : the table, what to do with it, and its column of states
-    levels : how the levels are written in a row per step; None if these rows are not wanted
-    """
+    """Backtest the series of one part of a table."""
 
     table: GroupedTable
     work: SeriesWork
-    state: str
-    levels: tuple[float | str, ...] | None = None
+    state: str  # the column of states
+    levels: tuple[float | str, ...] | None = None  # as a row per step has them, if wanted
 
     def __call__(self, cell: Cell, _: range) -> list[Any]:
         """Return the records of each level and series, the packed steps, and notes on holes."""
@@ -398,8 +384,10 @@ def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], Pa
     """Give every part the counts of all; where counts do not suffice, make one part of all."""
     work = task.work
     if work.predictor.series == "others" and work.predictor.settings().model == "auto":
-        first = task.read(parts[0]) if len(work.observed) == 1 else None
-        if not work.observed or (first is not None and _has_symbols(first[work.observed[0]])):
+        kinds = task.read(parts[0]).select(work.observed).schema.dtypes()
+        if not kinds or (
+            len(kinds) == 1 and (kinds[0].is_integer() or kinds[0] in (pl.String, pl.Boolean))
+        ):
             symbol = work.observed[0] if work.observed else None
             counts = [_count(task, part, symbol) for part in parts]
             totals = counts[0]
@@ -413,13 +401,7 @@ def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], Pa
             f"up to {WHOLE:,} are read at once; take --series own, or one column of symbols and "
             "--series others, which counts where the rows are"
         )
-    return [Part(parts[0].first, parts[-1].last, sum(part.series for part in parts), rows)], task
-
-
-def _has_symbols(column: pl.Series) -> bool:
-    return bool(
-        column.dtype == pl.String or column.dtype.is_integer() or column.dtype == pl.Boolean
-    )
+    return [Part(parts[0].first, parts[-1].last, rows)], task
 
 
 def _count(task: PartBacktest, part: Part, symbol: str | None) -> SeriesTotals:

@@ -36,28 +36,20 @@ DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)"
 
 @dataclass(frozen=True)
 class Part:
-    """Consecutive series of a table: the first and the last by name, and their numbers."""
+    """Consecutive series of a table: the first and the last by name, and their rows."""
 
     first: Any
     last: Any
-    series: int = 0
     rows: int = 0
 
 
 @dataclass(frozen=True)
 class GroupedTable:
-    """A table of series in Parquet files, of which any part can be read.
+    """A table of series in Parquet files, of which any part can be read."""
 
-    Attributes
-    ----------
-    name : of the table in messages
-    paths : the files
-    group : the column that names the series
-    """
-
-    name: str
+    name: str  # in messages
     paths: tuple[str, ...]
-    group: str
+    group: str  # the column that names the series
 
     def scan(self) -> pl.LazyFrame:
         """Return the table as a query, with series named by whole numbers or text."""
@@ -89,7 +81,7 @@ class GroupedTable:
         for place, number in enumerate(numbers):
             held += number
             if held >= rows or place == len(names) - 1:
-                parts.append(Part(names[begin], names[place], place + 1 - begin, held))
+                parts.append(Part(names[begin], names[place], held))
                 begin, held = place + 1, 0
         return parts
 
@@ -137,15 +129,11 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
         check_address_space(name, [path])
         with path.open("rb") as file:
             files = [str(path)] if file.read(4) == PARQUET else []
-    if files:
-        yield _checked(GroupedTable(name, tuple(files), group), state)
-        return
-    table = read_table(source, state, group)
-    check_columns(table.columns, name, [group], "--group-column")
     with TemporaryDirectory(prefix="definetti-") as folder:
-        copy = Path(folder) / "table.parquet"
-        table.write_parquet(copy)
-        yield _checked(GroupedTable(name, (str(copy),), group), state)
+        if not files:
+            files = [str(Path(folder) / "table.parquet")]
+            read_table(source, state, group).write_parquet(files[0])
+        yield _checked(GroupedTable(name, tuple(files), group), state)
 
 
 def _checked(table: GroupedTable, state: str) -> GroupedTable:

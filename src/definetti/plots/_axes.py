@@ -76,16 +76,9 @@ def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
         line.set_path_effects([withStroke(linewidth=3.4, foreground="white")])
     missed = ~np.asarray(inside)
     if missed.any():
-        ax.plot(
-            places[missed],
-            np.asarray(codes)[missed],
-            "x",
-            color="black",
-            markersize=3 if many else 8,
-            markeredgewidth=1 if many else 2,
-            label="not in the set",
-            zorder=4,
-        )
+        ax.plot(places[missed], np.asarray(codes)[missed], "x", color="black",
+                markersize=3 if many else 8, markeredgewidth=1 if many else 2,
+                label="not in the set", zorder=4)  # fmt: skip
 
 
 def escape_name(name: object) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from definetti.check import Curve, Diagnosis, Finding, Residuals
+from definetti.check import Curve, Diagnosis, Residuals
 from definetti.plots._axes import escape_name, take_axes, take_pyplot
 
 Picture = Literal["quantiles", "histogram", "autocorrelation"]
@@ -27,8 +27,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
 
     Returns
     -------
-    the figure; ``figure.axes`` has quantiles, histogram and autocorrelation of each kind of
-    residuals, as `plot_residuals`, then a histogram for each test, as `plot_statistic`
+    the figure, with plots as of `plot_residuals`, then of `plot_statistic` for each test
 
     Examples
     --------
@@ -49,7 +48,8 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
     groups = figure.subfigures(len(down), 1, height_ratios=[k + 0.2 for k in down], squeeze=False)
     for group, name in zip(groups[:, 0], names, strict=False):
         residuals = diagnosis.residuals[name]
-        group.suptitle(f"Residuals of {_article(name)}", fontsize="medium", x=0.01, ha="left")
+        whose = escape_name(name if name.startswith("column ") else f"the {name}")
+        group.suptitle(f"Residuals of {whose}", fontsize="medium", x=0.01, ha="left")
         axes = group.subplots(down[0], across, squeeze=False).ravel()
         for ax, picture in zip(axes, PICTURES, strict=True):
             _draw_curve(ax, residuals, picture)
@@ -80,18 +80,17 @@ def plot_residuals(
     ----------
     diagnosis : Diagnosis
     picture : {"quantiles", "histogram", "autocorrelation"}
-        Quantiles of the residuals minus those of the normal distribution; a histogram over equal
-        parts of the normal distribution; or correlations with residuals some steps before.
+        Quantiles minus those of the normal distribution; a histogram over equal parts of it; or
+        correlations with residuals some steps before.
     of : name of `Diagnosis.residuals`, or of a column; default: the first
     ax : matplotlib axes, optional
 
     Notes
     -----
-    The pale band is simultaneous: if the assumption holds, the line leaves it *anywhere* with
-    probability 0.05 at most. The dark band is pointwise, so that with many points some are usually
-    outside. Both are exact at every length, by ranks among the draws of the tests. A cross marks
-    points outside of the pale band. Each plot has its own error rate of 0.05; `Diagnosis.p_value`
-    is the verdict for all tests together.
+    If the assumption holds, the line leaves the pale band *anywhere* with probability 0.05 at most,
+    and the dark band at any one point. Both are exact at every length, by ranks among the draws of
+    the tests. A cross marks points outside of the pale band. `Diagnosis.p_value` is the verdict for
+    all tests together.
 
     Examples
     --------
@@ -144,7 +143,8 @@ def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
     fails = found.adjusted_p_value <= diagnosis.alpha
     finite = found.drawn[np.isfinite(found.drawn)]
     if len(finite):
-        ax.hist(finite, bins=_edges(found), color="0.72", label="rearrangements")
+        bins = min(30, len(np.unique(np.round(finite, 9))))
+        ax.hist(finite, bins=bins, color="0.72", label="rearrangements")
     ax.axvline(found.statistic, color="black", linewidth=1.6, label="observed",
                linestyle="-" if fails else "--")  # fmt: skip
     ax.plot([found.statistic], [0.96], marker="v", color="black", markersize=6, clip_on=False,
@@ -171,17 +171,6 @@ def _choose(diagnosis: Diagnosis, of: str | None) -> list[str]:
         there = ", ".join(map(repr, names)) or "none; call check with pictures=True"
         raise ValueError(f"of must be one of the residuals, {there}; got {of!r}")
     return [found]
-
-
-def _article(name: str) -> str:
-    return escape_name(name if name.startswith("column ") else f"the {name}")
-
-
-def _edges(found: Finding) -> Any:
-    """Return the edges of bins: fewer where few values are distinct."""
-    finite = found.drawn[np.isfinite(found.drawn)]
-    distinct = len(np.unique(np.round(finite, 9)))
-    return min(30, max(distinct, 1))
 
 
 def _draw_curve(ax: Any, residuals: Residuals, picture: Picture) -> None:

@@ -69,12 +69,10 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     each = [share(covered[: k + 1]) for k in shown]
     bounds = np.array([(one["low"], one["high"]) for one in each])
     ax.fill_between(number[shown], bounds[:, 0], bounds[:, 1], color="0.85", label="95 % interval")
-    ax.plot(
-        number, covered.cumsum() / number, color="black", linewidth=1.4, label="coverage so far"
-    )
-    levels = evaluation.levels
-    if levels is not None:  # on average over the windows, where states have levels of their own
-        promised = float(np.nanmean(levels))
+    so_far = covered.cumsum() / number
+    ax.plot(number, so_far, color="black", linewidth=1.4, label="coverage so far")
+    if evaluation.levels is not None:  # on average, where states have levels of their own
+        promised = float(np.nanmean(evaluation.levels))
         ax.axhline(promised, color="#d95f02", linestyle="--", label="promised")
     ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
     if filled := _write_filled(evaluation):
@@ -131,8 +129,6 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
     # Clear of the bars: beside them where there is room, else below.
-    if ax.figure.get_figwidth() >= ROOM:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    else:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.2))
+    anchor = (1, 1) if ax.figure.get_figwidth() >= ROOM else (0, -0.2)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=anchor)
     return ax
