@@ -1,7 +1,4 @@
-"""Errors of the command line: one line on standard error and exit code 2, never a traceback.
-
-Errors for want of memory, and the memory that this process may use, are here, too.
-"""
+"""Errors of the command line: one line and exit code 2, never a traceback; want of memory."""
 
 from __future__ import annotations
 
@@ -78,11 +75,10 @@ def report_errors() -> Iterator[None]:
         warnings.showwarning = heard
         try:
             yield
-        except KeyboardInterrupt:
-            raise print_stopped() from None
-        except ERRORS as error:
-            if interrupts.is_stopping():
-                raise print_stopped() from None
+        except (KeyboardInterrupt, *ERRORS) as error:
+            if isinstance(error, KeyboardInterrupt) or interrupts.is_stopping():
+                print_stderr(interrupts.MESSAGE)
+                raise typer.Exit(interrupts.CODE) from None
             if terminal.has_failed():
                 raise typer.Exit(terminal.BROKEN) from None  # `main` says why
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
@@ -133,12 +129,6 @@ def _write_option(found: re.Match[str]) -> str:
     if alone:
         return OPTIONS[alone]
     return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
-
-
-def print_stopped() -> typer.Exit:
-    """Print that Ctrl-C stopped the command; raise what is returned."""
-    print_stderr(interrupts.MESSAGE)
-    return typer.Exit(interrupts.CODE)
 
 
 class CollectedWarnings:

@@ -22,9 +22,9 @@ from definetti.cli.estimators import (
     write_memory,
 )
 from definetti.cli.fit import check_settled, read_saved
+from definetti.cli.lazy import pl
 from definetti.cli.printing import format_label, format_set, make_table, print_result
 from definetti.cli.writing import (
-    add_keys,
     check_output,
     is_prediction_file,
     list_prediction_steps,
@@ -174,13 +174,13 @@ def _predict_series(
         data, cp.memory_, settings.seed,
         train_size=cp.train_size, skip=not check or model is not None,
     )  # fmt: skip
+    keys = data.new_keys if with_keys and data.new_keys is not None else pl.DataFrame()
+    beyond: dict[str, Any] = dict.fromkeys(keys.columns)
     rows = [
         row
         for level, one in zip(levels, sets, strict=True)
-        for row in list_prediction_steps(one, lag, level)
+        for row in list_prediction_steps(one, lag, level, keys.to_dicts(), beyond)
     ]
-    if with_keys:
-        add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
     named, filled = [name_levels(level, cp.states_) for level in levels], [s.filled for s in sets]
     document = {
         "confidence_level": named if len(named) > 1 else named[0],

@@ -8,6 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -81,8 +82,9 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
     """Read a file to its end; refuse an endless line, and more than memory, or `most`, can hold."""
     memory = find_memory()
     room = None if memory is None else memory // TIMES
-    content = bytearray()
-    bounded = most is not None or _is_regular(file)  # these may be one long line
+    content, bounded = bytearray(), most is not None
+    with suppress(OSError, ValueError, AttributeError):  # not a file of the system
+        bounded |= S_ISREG(os.fstat(file.fileno()).st_mode)  # which may be one long line
     while piece := file.read(PIECE):
         if not content and not bounded:
             bounded = piece.startswith(BINARY) or bool(LIST.match(piece.decode("latin-1")))
@@ -107,14 +109,6 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
                 "with a header and a row a line"
             )
     return bytes(content)
-
-
-def _is_regular(file: Any) -> bool:
-    """Tell whether a file has a known size."""
-    try:
-        return S_ISREG(os.fstat(file.fileno()).st_mode)
-    except (OSError, ValueError, AttributeError):  # not a file of the system
-        return False
 
 
 def _unpack(content: bytes, name: str) -> bytes:

@@ -43,7 +43,6 @@ from definetti.cli.writing import (
     list_backtest_steps,
     list_prediction_steps,
     list_rows,
-    name_key,
     pack_steps,
     unpack_steps,
     write_frames,
@@ -141,14 +140,11 @@ def predict_groups(
         own = places[:number]
         fresh = None if seen is None or not len(own) else at_rows(seen, own)
         ahead = number if fresh is None or len(own) < number else None
+        beyond = {group: name, **({order: None} if order else {})}
+        keys = rows.select(list(beyond))[own].to_dicts()
         for level in levels:
             sets = cp.predict_set(fresh, level, group=name, horizon=ahead, lag=lag, verbose=True)
-            for row in list_prediction_steps(sets, lag, level):
-                keys = {group: name}
-                if order is not None:
-                    step = row["step"] - 1
-                    keys[order] = rows[order][int(own[step])] if step < len(own) else None
-                found.append({name_key(key, row): keys[key] for key in keys} | row)
+            found += list_prediction_steps(sets, lag, level, keys, beyond)
     if fixed:
         several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
         notes.append(

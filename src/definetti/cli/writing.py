@@ -259,44 +259,29 @@ def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
 # --- A row per step
 
 
-def add_keys(rows: list[dict[str, Any]], keys: pl.DataFrame | None, places: list[int]) -> None:
-    """Put the key columns of a file before the results for its rows, in place.
+def list_prediction_steps(
+    found: Any, lag: int, level: Any, keys: list[dict[str, Any]], beyond: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a row per step: its keys, the set, the best state, and a number for each state.
 
-    A column with the name of a result gets the prefix "file_"; beyond the last row keys are empty.
+    Keys are the other columns of new rows, and `beyond` those of steps after the last.
     """
-    if keys is None or not keys.width or not rows:
-        return
-    names = [name_key(name, rows[0]) for name in keys.columns]
-    values = keys.rows()
-    nothing = (None,) * keys.width
-    for row, place in zip(rows, places, strict=True):
-        own = dict(row)
-        row.clear()
-        row.update(
-            zip(names, values[place] if place < len(values) else nothing, strict=True), **own
-        )
-
-
-def list_prediction_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
-    """Return a row per step: the set, the best state, and a number for each state."""
     from definetti.sets import StepSets
 
     if isinstance(found, StepSets):
         kind, numbers = "probability", found.marginals
     else:
         kind, numbers = "p", found.step_p_values
-    best = found.best
-    return [
-        {
-            "step": lag + k + 1,
-            "confidence": write_level(level),
-            "set": list(states),
-            "size": len(states),
-            "best": None if best is None else best[k],
+    best, rows = found.best, []
+    for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True)):
+        results = {
+            "step": lag + k + 1, "confidence": write_level(level), "set": list(states),
+            "size": len(states), "best": None if best is None else best[k],
             **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
-        }
-        for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
-    ]
+        }  # fmt: skip
+        own = keys[lag + k] if lag + k < len(keys) else beyond
+        rows.append({name_key(key, results): value for key, value in own.items()} | results)
+    return rows
 
 
 def is_prediction_file(path: Path) -> bool:

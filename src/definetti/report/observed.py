@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti.data.labels import is_missing, listed
 from definetti.emissions.choice import kinds_of
-from definetti.emissions.mixed import kind
+from definetti.emissions.mixed import kind, read_columns
 from definetti.evaluation.summarize import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
@@ -79,26 +80,16 @@ def _columns(observations: Any) -> Mapping[Hashable, Any]:
         return {column.name: _values(column) for column in native.iter_columns()}
     if isinstance(native, nw.Series):
         return {native.name or "": _values(native)}
-    array = observations if isinstance(observations, np.ndarray) else None
-    if array is not None and array.ndim == 2:
-        return {f"column {k + 1}": column for k, column in enumerate(array.T)}
-    values = listed(observations, "observations")
-    known = [value for value in values if not is_missing(value)]
-    if known and all(isinstance(value, Mapping) for value in known):
-        names = dict.fromkeys(name for value in known for name in value)
-        return {name: [_at(value, name) for value in values] for name in names}
-    if known and all(isinstance(value, (list, tuple, np.ndarray)) for value in known):
-        widths = {len(value) for value in known}
-        if len(widths) == 1:
-            places = range(widths.pop())
-            return {f"column {k + 1}": [_at(value, k) for value in values] for k in places}
-    return {"": values}
-
-
-def _at(value: Any, key: Any) -> Any:
-    if is_missing(value):
-        return None
-    return value.get(key) if isinstance(value, Mapping) else value[key]
+    with suppress(TypeError):  # single values, or rows of several lengths
+        given = read_columns(observations, "observations")
+        if given.values:
+            names = (
+                given.values
+                if given.named
+                else (f"column {k + 1}" for k in range(len(given.values)))
+            )
+            return dict(zip(names, given.values.values(), strict=True))
+    return {"": listed(observations, "observations")}
 
 
 def _values(series: nw.Series[Any]) -> Any:
