@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,39 +36,24 @@ def check_rows(
     if skip:
         return None
     from definetti.check import CannotTest, check_quickly
-    from definetti.data.labels import piece
 
-    seen, states, lengths, before = calibration_rows(data, train_size).values()
-    if lengths is not None:  # what calibrates is what follows the last gap
-        begin, end = len(states) - lengths[-1], len(states)
-        before = before[begin]
-        seen, states = None if seen is None else piece(seen, begin, end), states[begin:]
+    table = take_calibration(data, train_size)
+    if table.lengths is not None:  # what calibrates is what follows the last gap
+        table = table.cut(len(table.states) - table.lengths[-1])
     try:
         return check_quickly(
-            seen, states, memory=memory, rows_before=before, random_state=seed, pictures=pictures
-        )
+            table.observations, table.states, memory=memory, rows_before=table.rows[0],
+            random_state=seed, pictures=pictures,
+        )  # fmt: skip
     except CannotTest:
         return None
 
 
-def calibration_rows(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
-    """Return the calibration rows as arguments of a check, with the number of rows before them."""
-    from definetti.data.labels import piece
+def take_calibration(data: LabelledTable, train_size: float | None) -> LabelledTable:
+    """Return the rows that do not train a fixed model."""
     from definetti.data.sequences import training_length
 
-    seen, states, lengths, begin = data.observations, data.states, data.lengths, 0
-    if train_size is not None:
-        end = len(states)
-        begin = training_length(train_size, end)
-        seen = None if seen is None else piece(seen, begin, end)
-        states = states[begin:]
-        if lengths is not None:
-            ends = [max(total - begin, 0) for total in accumulate(lengths)]
-            lengths = [late - early for early, late in pairwise([0, *ends]) if late > early]
-    before: Any = begin
-    if data.rows:
-        before = data.rows[begin] if lengths is None else list(data.rows[begin:])
-    return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
+    return data if train_size is None else data.cut(training_length(train_size, len(data.states)))
 
 
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
@@ -148,7 +132,13 @@ def check(
         rows, notes = read_for_check(data, columns, grouping, settings.train_size)
     else:
         table = read_labelled(data, None, columns)
-        rows, notes = calibration_rows(table, settings.train_size), table.notes
+        table = take_calibration(table, settings.train_size)
+        before: Any = table.rows[0] if table.lengths is None else list(table.rows)
+        rows = {
+            "observations": table.observations, "states": table.states, "lengths": table.lengths,
+            "rows_before": before,
+        }  # fmt: skip
+        notes = table.notes
     # Slow to load, so not before the file is read.
     from definetti.check import check as run
 

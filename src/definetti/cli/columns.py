@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
 from definetti.cli.reading import name_source, read_table
 from definetti.cli.text_tables import ROW_NAME, find_repeated
+from definetti.data.labels import piece
 from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
 
 if TYPE_CHECKING:
@@ -99,6 +100,17 @@ class LabelledTable:
     clock: Clock | None = None  # the last labelled time
     new_until: int = 0  # new rows before a hole in time
     hole: str = ""  # a message about the others
+
+    def cut(self, begin: int) -> LabelledTable:
+        """Return the labelled rows from some place on."""
+        seen, lengths = self.observations, self.lengths
+        if seen is not None:
+            seen = piece(seen, begin, len(self.states))
+        if lengths is not None:
+            left = np.diff(np.maximum(np.cumsum(lengths) - begin, 0), prepend=0)
+            lengths = left[left > 0].tolist()
+        states, rows = self.states[begin:], self.rows[begin:]
+        return replace(self, observations=seen, states=states, lengths=lengths, rows=rows)
 
     def check_new(self, steps: int) -> None:
         """Refuse to predict new rows that come after a hole in time."""
