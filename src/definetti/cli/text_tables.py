@@ -301,9 +301,6 @@ def escape_formula(text: str) -> str:
 
     Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
     formula gets another apostrophe, so that no two fields become one.
-
-    >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
-    ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
     """
     odd = re.search(FORMULA, text) or re.search(ESCAPED, text)
     return f"'{text}" if odd and not re.search(NUMBERS, text) else text

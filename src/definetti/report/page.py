@@ -114,11 +114,7 @@ def _summarise(contents: dict[str, Any]) -> list[str]:
 
 
 def embedded(contents: dict[str, Any]) -> str:
-    r"""Write JSON so that no text in it can end the script element that holds it.
-
-    >>> embedded({"state": "</script>"})
-    '{"state": "\\u003c/script>"}'
-    """
+    """Write JSON so that no text in it can end the script element that holds it."""
     text = json.dumps(contents, allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -155,13 +151,7 @@ def assumed(cp: Any, memory: Memory, observed: bool) -> str:
 
 
 def percent(level: ConfidenceLevel) -> str:
-    """Write a level as a percentage.
-
-    >>> percent(0.9), percent(0.995), percent(0.99999999)
-    ('90 %', '99.5 %', '99.999999 %')
-    >>> percent({"N1": 0.99, None: 0.8})
-    '99 % for N1, 80 % for all others'
-    """
+    """Write a level as a percentage: 99.5 %, or 99 % for N1, 80 % for all others."""
     if isinstance(level, Mapping):
         parts = grouped(level)
         return ", ".join(f"{percent(one)} for {names or 'all others'}" for one, names in parts)
@@ -176,11 +166,7 @@ def promise(
     exact: bool,
     given: str = "last state",
 ) -> str:
-    """Return the guarantee in a sentence, given the present state where it is.
-
-    >>> promise(0.9, 3, "all", 0, True)
-    'On average, at least 90 of 100 such sets contain the true states of all 3 steps.'
-    """
+    """Return the guarantee in a sentence, given the present state where it is."""
     if not exact:
         return f"No guarantee: these settings aim at {percent(level)} without a proof."
     if guarantee == "errors" and max_errors >= steps:
