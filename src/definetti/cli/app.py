@@ -6,14 +6,13 @@ import typer
 
 from definetti.cli.backtest import backtest
 from definetti.cli.check import check
-from definetti.cli.demo import demo
 from definetti.cli.experiments import compare, reproduce
 from definetti.cli.fit import fit, inspect
 from definetti.cli.monitor import monitor
 from definetti.cli.options import expand_options
 from definetti.cli.predict import predict
 from definetti.cli.report import report
-from definetti.cli.simulate import simulate
+from definetti.cli.simulate import demo, simulate
 from definetti.cli.verify import verify
 
 app = typer.Typer(

@@ -7,6 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.columns import LabelledTable, read_labelled
@@ -156,8 +158,6 @@ def _backtest_series(
     table = read_labelled(data, None, columns)
     check_lag(lag, steps)
     # Slow to load, so only after the file is read.
-    import numpy as np
-
     from definetti.evaluation.backtest import OURS, find_begin, run_backtest
     from definetti.models.base import described
     from definetti.symmetry import find_symmetry
@@ -222,8 +222,6 @@ def _describe_level(
     found: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
 ) -> dict[str, Any]:
     """Return the evaluation at one level, by method, with the row numbers of the file."""
-    import numpy as np
-
     from definetti.evaluation.backtest import OURS
     from definetti.evaluation.summarize import summary
 

@@ -15,6 +15,7 @@ from definetti.cli.errors import write_options
 from definetti.cli.estimators import read_memory
 from definetti.cli.printing import is_watched, make_table, print_result
 from definetti.cli.writing import check_output
+from definetti.data.sequences import training_length
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
@@ -51,8 +52,6 @@ def check_rows(
 
 def take_calibration(data: LabelledTable, train_size: float | None) -> LabelledTable:
     """Return the rows that do not train a fixed model."""
-    from definetti.data.sequences import training_length
-
     return data if train_size is None else data.cut(training_length(train_size, len(data.states)))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
+from definetti.data.labels import piece
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
@@ -188,8 +189,6 @@ def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
 
 def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
     """Return the new observations, and the horizon if it reaches beyond them."""
-    from definetti.data.labels import piece
-
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return new, None if new is not None and len(new) == steps else steps
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from definetti.cli import options
@@ -24,6 +25,7 @@ from definetti.cli.lazy import pl
 from definetti.cli.printing import make_table, print_result
 from definetti.cli.reading import name_source, read_table
 from definetti.cli.writing import check_output
+from definetti.data.timing import rows_until_hole
 
 ENDING = ".definetti"
 LONGEST = 60  # characters of a value that are shown
@@ -63,7 +65,6 @@ def check_settled(context: typer.Context) -> None:
 def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any, LabelledTable]:
     """Load a model file, and read new rows in the form of those it was fitted on."""
     from definetti.conformal import ConformalHMM
-    from definetti.data.timing import rows_until_hole
     from definetti.saving.files import load_with_notes
 
     check_there(model)
@@ -104,8 +105,6 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
 
 def known_rows(cp: Any, columns: list[str]) -> Any:
     """Return the observations of the labelled rows as a table, to compare new rows with."""
-    import numpy as np
-
     parts, table = cp._data._parts, cp._data.table
     found = table.take(np.arange(len(table))) if is_framed(table) else None
     if found is None and parts:

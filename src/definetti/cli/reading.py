@@ -13,6 +13,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+import numpy as np
+
 from definetti.cli.errors import BadTable, find_memory, take_first_line
 from definetti.cli.lazy import pl
 from definetti.cli.text_tables import LIST, MARKS, check_names, decode_text, parse_table
@@ -125,8 +127,6 @@ def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
 
     Equal values take no space in such a file, so that a small one may hold a table of any size.
     """
-    import numpy as np
-
     try:
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         columns = list(pl.read_parquet_schema(io.BytesIO(content)))

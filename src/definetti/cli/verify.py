@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from definetti.cli import options
@@ -82,8 +83,6 @@ def _verify_symmetry(
 ) -> list[dict[str, Any]]:
     """Return a row per model: coverage, whether it reaches the level, and whether it must."""
     import warnings
-
-    import numpy as np
 
     from definetti import ConformalHMM
     from definetti.exceptions import NotExactWarning
@@ -166,8 +165,6 @@ def _verify_departures(
     score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row per model and current state: coverage by visits, and by time."""
-    import numpy as np
-
     from definetti import ConformalHMM, given_hmm
     from definetti.verify import enumerate_departures, enumerate_ranks
 
@@ -214,8 +211,6 @@ def _verify_memories(
     score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row per law, symmetry and memory: coverage conditional on the last state."""
-    import numpy as np
-
     from definetti import ConformalHMM
     from definetti.memory import Order
     from definetti.symmetry import Symmetry
