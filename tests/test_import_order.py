@@ -1,7 +1,7 @@
-"""Rooms import in the order in which docs/architecture.md lists them, and never back.
+"""Subpackages import only from those listed above them in docs/architecture.md.
 
-The page is the one list of rooms and of doors, and is read here. Imports for the eyes of the type
-checker alone do not count. An import inside a function may lead up where the page names the door.
+The page is the only list of subpackages and of deferred imports, and is read here. Imports for the
+type checker alone do not count. A function may import a later subpackage where the page lists it.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ def read_table(heading: str) -> list[tuple[str, str]]:
     return [(name, other.strip().strip("`")) for name, other in rows]
 
 
-ROOMS = [room for room, _ in read_table("The map")]
-DOORS = read_table("The doors")
+SUBPACKAGES = [name for name, _ in read_table("Subpackages")]
+DEFERRED = read_table("Deferred imports")
 
 
 class Import(NamedTuple):
-    """An import of one room by another, with the function that it stands in, if in any."""
+    """An import of one subpackage by another, with the function that it stands in, if in any."""
 
-    room: str
+    subpackage: str
     target: str
     function: str
     line: str
 
 
 def imports(path: Path, folder: Path = HERE) -> Iterator[Import]:
-    """Yield what a module imports of other rooms."""
+    """Yield what a module imports of other subpackages."""
     module = ".".join(path.relative_to(folder).with_suffix("").parts)
-    room = module.partition(".")[0]
+    subpackage = module.partition(".")[0]
     for node, scope in statements(ast.parse(path.read_text(encoding="utf-8"))):
         inside = any(isinstance(one, ast.FunctionDef) for one in scope)
         function = ".".join([module, *(one.name for one in scope)]) if inside else ""
-        for target in map(room_of, imported(node)):
-            if target not in ("", room):
-                yield Import(room, target, function, f"{path.name}:{node.lineno}")
+        for target in map(subpackage_of, imported(node)):
+            if target not in ("", subpackage):
+                yield Import(subpackage, target, function, f"{path.name}:{node.lineno}")
 
 
 def statements(node: ast.AST, scope: Scope = ()) -> Iterator[tuple[ast.stmt, Scope]]:
@@ -75,8 +75,8 @@ def imported(node: ast.stmt) -> list[str]:
     return [one.name for one in node.names]
 
 
-def room_of(name: str) -> str:
-    """Return the room that a name leads to; none for other packages, and for the version."""
+def subpackage_of(name: str) -> str:
+    """Return the subpackage of a name; none for other packages, and for the version."""
     package, _, rest = name.partition(".")
     first = rest.partition(".")[0]
     if package != "definetti" or first in ("", "__version__"):
@@ -85,31 +85,31 @@ def room_of(name: str) -> str:
 
 
 def upward(found: Iterator[Import]) -> list[Import]:
-    """Return the imports that lead to a room that comes later on the page."""
-    return [one for one in found if ROOMS.index(one.target) > ROOMS.index(one.room)]
+    """Return the imports of a subpackage that comes later on the page."""
+    order = SUBPACKAGES.index
+    return [one for one in found if order(one.target) > order(one.subpackage)]
 
 
-def test_the_map_has_every_room_once():
-    rooms = {path.stem for path in HERE.glob("*.py")} - {"__init__"}
-    rooms |= {path.parent.name for path in HERE.glob("*/__init__.py")}
-    assert sorted(ROOMS) == sorted(rooms), "docs/architecture.md lists every room, once"
+def test_page_lists_every_subpackage_once():
+    there = {path.stem for path in HERE.glob("*.py")} - {"__init__"}
+    there |= {path.parent.name for path in HERE.glob("*/__init__.py")}
+    assert sorted(SUBPACKAGES) == sorted(there), "docs/architecture.md lists every subpackage, once"
 
 
-def test_the_package_itself_imports_no_room():
+def test_package_itself_imports_no_subpackage():
     assert not list(imports(HERE / "__init__.py")), "`import definetti` is to cost nothing"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_import_in_the_order_of_the_page(room):
-    single = HERE / f"{room}.py"
-    paths = [single] if single.exists() else sorted((HERE / room).rglob("*.py"))
+@pytest.mark.parametrize("subpackage", SUBPACKAGES)
+def test_subpackages_import_in_the_order_of_the_page(subpackage):
+    single = HERE / f"{subpackage}.py"
+    paths = [single] if single.exists() else sorted((HERE / subpackage).rglob("*.py"))
     found = [one for path in paths for one in upward(imports(path))]
     against = [f"{one.line} imports {one.target}" for one in found if not one.function]
-    assert not against, f"rooms above {room} in docs/architecture.md: {against}"
-    doors = {(one.function, one.target) for one in found}
-    assert doors == {door for door in DOORS if door[0].partition(".")[0] == room}, (
-        "the doors that lead up from this room are not those that docs/architecture.md lists"
-    )
+    assert not against, f"listed after {subpackage} in docs/architecture.md: {against}"
+    deferred = {(one.function, one.target) for one in found}
+    listed = {pair for pair in DEFERRED if pair[0].partition(".")[0] == subpackage}
+    assert deferred == listed, "docs/architecture.md lists other deferred imports"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_rooms_import_in_the_order_of_the_page(room):
         ("from definetti import __version__", []),
     ],
 )
-def test_what_counts_as_leading_up(text, expected, tmp_path):
+def test_what_counts_as_import_of_later_subpackage(text, expected, tmp_path):
     path = tmp_path / "data" / "new.py"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
