@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "studies" / "RESULTS.md",
 ]
 COMMANDS = typer.main.get_command(app).commands
 FOLDERS = ("src/", "tests/", "docs/", "studies/", "benchmarks/", "notebooks/", ".github/")

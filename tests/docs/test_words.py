@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "RELEASING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "studies" / "RESULTS.md",
     *sorted((ROOT / "notebooks").glob("*.ipynb")),
 ]
 MODULES = sorted((ROOT / "src" / "definetti").rglob("*.py"))
