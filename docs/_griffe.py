@@ -1,11 +1,10 @@
-"""What Griffe is told of the ways of this project, by two extensions.
+"""Two Griffe extensions for the conventions of this project.
 
-`Faces`: what a room imports as ``from x import Y as Y`` is its face, and public.
+`PublicImports`: names that a subpackage imports as ``from x import Y as Y`` are public.
 
-`OneLine`: docstrings here say ``name : what it is`` on one line, and Griffe takes what stands after
-the colon for a type. Where the type has spaces in it and no description follows, or one that goes
-on in lower case, it is a description, and the type is that of the signature. It comes after the
-extension `dataclasses`, which makes theirs.
+`OneLine`: docstrings say ``name : description`` on one line, and Griffe takes the description for a
+type. A "type" with spaces that no description follows, or one that goes on in lower case, is a
+description, and the type is that of the signature. It runs after the extension `dataclasses`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from griffe import (
 )
 
 
-class Faces(Extension):
+class PublicImports(Extension):
     """Take an import under its own name for public, as type checkers do."""
 
     def on_alias_instance(self, *, node: Any, alias: Alias, **_: Any) -> None:
