@@ -9,9 +9,9 @@ from definetti._system.compiled import kernel
 from definetti.check.columns import Column
 from definetti.check.likelihood import GONE, UNIT, count_pairs, sum_pairs
 from definetti.check.messages import (
-    MIN_BITS,
     MIN_CORRELATION,
     below,
+    describe_bits,
     need_columns,
     visits_suffice,
 )
@@ -61,13 +61,9 @@ class Autocorrelation(Statistic, name="autocorrelation"):
             which = f"values of {column.called}" if column.name else "observations"
             words = f"successive {which} correlate {size:.2f} given the state"
             return Effect(words, size, short_of=below(size, MIN_CORRELATION, "in correlation"))
-        bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * len(sample)))
         which = f"value of {column.called}" if column.name else "observation"
-        words = (
-            f"the previous {which} adds {max(bits, 0.0):.3f} bits of information about the next "
-            "given the state"
-        )
-        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
+        after = " of information about the next given the state"
+        return describe_bits(values[:, part], len(sample), f"the previous {which} adds", after)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         if not isinstance(sample.memory, Observation):

@@ -8,10 +8,10 @@ from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti.check.columns import ONE, Column
 from definetti.check.likelihood import UNIT, split_cells, split_scores
 from definetti.check.messages import (
-    MIN_BITS,
     MIN_SHIFT,
     MIN_SPREAD_CHANGE,
     below,
+    describe_bits,
     find_segment,
     name_column,
     name_place,
@@ -63,12 +63,8 @@ class Drift(Statistic, name="drift"):
         if row == begin:
             return Effect(f"{which} is the same at all times, given the state", 0.0)
         if column.symbols is not None:
-            seen = max(int(column.seen.sum()), 1)
-            bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * seen))
-            words = (
-                f"{place} {which} gets other shares given the state, by {max(bits, 0.0):.3f} bits"
-            )
-            return Effect(words, bits, row, below(bits, MIN_BITS, "bits"))
+            words = f"{place} {which} gets other shares given the state, by"
+            return describe_bits(values[:, part], int(column.seen.sum()), words, row=row)
         size, mean = _shift(sample, column, column.scores[side == "spread"], begin, row, end)
         if abs(mean) < size / 2:
             by, state = f"{size:.2f}", "the state, up in some states and down in others"

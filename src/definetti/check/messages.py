@@ -52,6 +52,15 @@ def below(size: float, minimum: float, unit: str) -> str:
     return f"{minimum:g} {unit}" if abs(size) < minimum else ""
 
 
+def describe_bits(
+    values: FloatArray, steps: int, before: str, after: str = "", row: int | None = None
+) -> Effect:
+    """Describe by how many bits a step the first likelihood ratio exceeds the mean of draws."""
+    bits = float((values[0] - values[1:].mean()) / (2 * np.log(2) * max(steps, 1)))
+    words = f"{before} {max(bits, 0.0):.3f} bits{after}"
+    return Effect(words, bits, row, below(bits, MIN_BITS, "bits"))
+
+
 def rows_needed(sample: Sample) -> int:
     """Return how many rows a fit from fewer rows needs."""
     return ROWS_PER_STATE * len(sample.labels)

@@ -12,6 +12,7 @@ from definetti.check.messages import (
     MIN_BITS,
     MIN_SHIFT,
     below,
+    describe_bits,
     name_column,
     need_columns,
     need_moves,
@@ -43,10 +44,8 @@ class OneChain(Statistic, name="one_chain"):
         return (2 * (split - less - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
-        steps = max(int((sample.edges >= 0).sum()), 1)
-        bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * steps))
-        words = f"the sequence adds {max(bits, 0.0):.3f} bits of information about a step"
-        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
+        steps, after = int((sample.edges >= 0).sum()), " of information about a step"
+        return describe_bits(values[:, 0], steps, "the sequence adds", after)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         return _fit_each(sample)

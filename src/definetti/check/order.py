@@ -6,7 +6,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti.check.likelihood import UNIT, sum_pairs
-from definetti.check.messages import MIN_BITS, below, memory_is_feasible
+from definetti.check.messages import describe_bits, memory_is_feasible
 from definetti.check.sample import Draws, Sample
 from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Order as Memory
@@ -38,12 +38,11 @@ class Order(Statistic, name="order"):
         return np.asarray(2 * (found - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
-        triples = max(int(np.maximum(np.diff(sample.begins) - 2, 0).sum()), 1)
-        bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * triples))
+        triples = int(np.maximum(np.diff(sample.begins) - 2, 0).sum())
         more = isinstance(sample.memory, Memory) and sample.memory.k > 1
         which = f"the state before {sample.memory.assumption}" if more else "the previous state"
-        words = f"{which} adds {max(bits, 0.0):.3f} bits of information about the next"
-        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
+        after = " of information about the next"
+        return describe_bits(values[:, 0], triples, f"{which} adds", after)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         if isinstance(sample.memory, Memory):
