@@ -91,8 +91,10 @@ def rank_by_scores(
     values, randomised = np.empty((len(scores), len(candidates))), np.zeros(len(candidates), bool)
     own = task.windows(candidates)
     completions = list(map(task.complete, own.states))  # Step 1
-    groups = _group(task, completions)
-    shown = show_progress(groups, len(groups), "ranking candidates", verbose)
+    orbits: dict[tuple[int, ...], list[int]] = {}  # candidates compared with the same windows
+    for index, completion in enumerate(completions):
+        orbits.setdefault(task.symmetry.orbit(completion), []).append(index)
+    shown = show_progress(orbits.values(), len(orbits), "ranking candidates", verbose)
     rearranged = (_rearrange(task, completions, members) for members in shown)  # Step 3
     for batch in _batch(task, rearranged):
         members = [k for group in batch for k in group.members]
@@ -120,14 +122,6 @@ class Group(NamedTuple):
     reference: Reference
     windows: Windows
     weights: npt.NDArray[Any]
-
-
-def _group(task: PredictionTask, completions: list[Completion]) -> list[list[int]]:
-    """Group candidates by what they are compared with, and what a refitted model learns from."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for index, completion in enumerate(completions):
-        groups.setdefault(task.symmetry.orbit(completion), []).append(index)
-    return list(groups.values())
 
 
 def _rearrange(task: PredictionTask, completions: list[Completion], members: list[int]) -> Group:
@@ -161,10 +155,7 @@ def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group
 def _score(
     task: PredictionTask, estimates: Estimates, own: Windows, batch: list[Group]
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Score the candidates of each group of a batch, ``(G,)``, and what they are compared with.
-
-    The latter under the one model, ``(R,)``, or under that of each member, ``(G, R)``.
-    """
+    """Score the candidates of each group, ``(G,)``, and their reference, ``(R,)`` or ``(G, R)``."""
     first = 0
     if task.model.fixed:
         estimate = estimates.at(NONE)

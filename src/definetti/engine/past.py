@@ -36,7 +36,8 @@ STEPS = 2**6  # that looking up a candidate in a tree takes, about
 def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
     found: dict[tuple[int, ...], FloatArray] = {}
-    orbits = [task.orbit_of(last) for last in range(len(task.labels))]
+    every = map(task.complete_with, range(len(task.labels)))
+    orbits = list(map(task.symmetry.orbit, every))
     for last, orbit in enumerate(orbits):
         if orbit not in found:
             found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))

@@ -90,18 +90,13 @@ def miscoverage(confidence_level: Any) -> Fraction:
     if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
         with suppress(ValueError):  # not a number, or infinite
             # Its text, not its bits: 0.9 is nine tenths, in single precision too.
-            level = _fraction(str(given))
+            level = Fraction(str(given))
     if level is None or not 0 < level < 1:
         raise ValueError(
             f"confidence_level must be a number between 0 and 1, both excluded, "
             f"got {confidence_level!r}; 0.9 asks for sets that hold the truth 9 times in 10"
         )
     return 1 - level
-
-
-@lru_cache(maxsize=64)
-def _fraction(written: str) -> Fraction:
-    return Fraction(written)
 
 
 def ranks(reference: FloatArray, weights: Whole, candidates: FloatArray, joins: bool) -> list[Rank]:

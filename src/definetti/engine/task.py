@@ -1,4 +1,4 @@
-"""What is asked: all that a prediction depends on but the candidates."""
+"""The prediction task: all that a prediction depends on but the candidates."""
 
 from __future__ import annotations
 
@@ -210,10 +210,6 @@ class PredictionTask:
         found = self.symmetry.reference(completion, self.generator)
         found.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
         return found
-
-    def orbit_of(self, last: int) -> tuple[int, ...]:
-        """Name what all candidates with a last state share."""
-        return self.symmetry.orbit(self.complete_with(last))
 
     def past_ends(self, last: int) -> IntArray:
         """Return the times at which the windows end that a last state is compared with."""

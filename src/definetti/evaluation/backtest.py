@@ -4,8 +4,7 @@ Beside the estimator it evaluates what else a user could do with the same predic
 windows, with the same training rows, calibration rows and filling of empty sets:
 
 - *without observations*: the estimator with the chain of states alone, guaranteed as it is.
-- *classical*: split conformal prediction of rows as if they were exchangeable. The predictor gives
-  the probability of a state from the observation of its row.
+- *classical*: split conformal prediction of rows as if they were exchangeable.
 - *classical with previous state*: the same, with the previous state as a feature.
 - *repeat last state*: the last known state and no other.
 

@@ -21,16 +21,10 @@ from definetti.sets.base import Backend, installed
 class Row(NamedTuple):
     """How one predictor fared.
 
-    Attributes
-    ----------
-    predictor : its name
-    coverage, low, high : the share of windows whose set held the truth, before empty ones were
-        filled, or of their steps where these are promised; and its 95 % interval
-    size, scaled_size : how many sequences a set held on average, and which share of all
-    singletons, full : the share of sets with one sequence, and with all
-    empty : the share of sets, or of steps where these are promised, that were empty before filling
-    seconds : time per prediction
-    exact : whether its symmetry guarantees the level
+    Coverage is the share of windows whose set held the truth before empty ones were filled, or of
+    their steps where these are promised, with its 95 % interval; sizes are numbers of sequences and
+    their share of all; `singletons`, `full` and `empty` are shares of sets, the last before
+    filling; `seconds` are those of a prediction; `exact` says whether the level is guaranteed.
     """
 
     predictor: str

@@ -39,12 +39,8 @@ class JudgedLevels(NamedTuple):
     step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
     filled : (windows, levels) whether a set would be empty, and has its most plausible member
     begins : (windows,) the first row of each window that was asked about, from 0
-    guarantee : what was promised
-    filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences,
-        of which all steps are filled, or none
-    shared_calibration : whether all windows are compared with the same calibration windows, as they
-        are where a promise given the present state holds at any time
-    max_errors : how many steps of a window may be wrong, with the guarantee "errors"
+    filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences
+    guarantee, max_errors, shared_calibration : as in `Evaluation.of_steps`
     """
 
     levels: list[Any]

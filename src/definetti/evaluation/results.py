@@ -32,35 +32,31 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    covered : (windows,) whether the truth was in the set before an empty one was filled, as its
-        p-value says; with "errors", whether it was outside at no more steps than may be wrong
-    sizes : (windows,) how many sequences the set held, at most where it was not listed
-    scaled_sizes : (windows,) the share of all sequences that it held
+    covered : (windows,) whether the truth was in the set before an empty one was filled; with
+        "errors", whether it was outside at no more steps than may be wrong
+    sizes, scaled_sizes : (windows,) how many sequences the set held, at most where it was not
+        listed, and which share of all
     p_values : (windows,) the p-value of the truth; NaN for sets of states, which have none
     wrong : (windows,) the share of steps whose true state was not possible there, before filling
     widths : (windows,) how many states were possible at a step, on average
     states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
         which states were possible at each step, ``(steps, number of states)``
     confidence_level : the level asked for, a dict where states have levels of their own
-    given : (windows,) the code of the state given which each promise holds: the last one, with
-        "departures" the present one; −1 for a label unknown
-    filled : (windows,) whether nothing was plausible, so that the most plausible was let in; for
-        sets of states, at some step; None where nobody counted. Sizes, widths and nodes are those
-        of the sets as they were given, filled ones included; nothing else is
-    empty : (windows,) the share of steps at which no state was possible before filling, 0 or 1 for
-        sets of sequences; None where nobody counted
-    unseen : (windows,) whether the truth has a label unknown, which no set can hold; these count
-        as not covered here, and apart from misses in the `verdict`; None where nobody counted
+    given : (windows,) the code of the state given which each promise holds, the last one or, with
+        "departures", the present one; −1 for a label unknown
+    filled : (windows,) whether nothing was plausible, for sets of states at some step, so that the
+        most plausible was let in. Sizes, widths and nodes include it, and nothing else does
+    unseen : (windows,) whether the truth has a label unknown, which no set can hold; not covered
+        here, and apart from misses in the `verdict`
     begins : (windows,) the first row of each window, from 0; None where windows are no rows
     guarantee : what was promised: of "steps", a share of them
+    empty : (windows,) the share of steps at which no state was possible before filling
     shared_calibration : whether all windows are compared with the same calibration windows, so that
-        their errors are not independent; the `verdict` is then neither "kept" nor "short", unless
-        `calibration_noise` is known
+        their errors are not independent, and there is no verdict without `calibration_noise`
     calibration_noise : how far the coverage given the calibration windows may lie below the promise
-        by chance, but for a probability of 0.025; the verdict allows for it
+        by chance, but for a probability of 0.025
     sure_misses : (windows,) whether a window is missed whatever its truth is: its set was empty
-        before filling, or with "errors" more of its steps than may be wrong; None where nobody
-        counted
+        before filling, or with "errors" more of its steps than may be wrong
 
     Examples
     --------
@@ -173,7 +169,9 @@ class Evaluation(NamedTuple):
         """What the promise is about: whether each window was covered, or its share of steps."""
         if self.guarantee != "steps":
             return self.covered
-        return self.wrong == 0 if self._single_steps else 1.0 - self.wrong
+        # Of windows of one step, shares are 0 or 1.
+        single = self.truth is not None and len(self.truth) == len(self.covered)
+        return self.wrong == 0 if single else 1.0 - self.wrong
 
     @property
     def empty_shares(self) -> FloatArray:
@@ -183,11 +181,6 @@ class Evaluation(NamedTuple):
         """
         found = self.empty if self.guarantee == "steps" else self.sure_misses
         return np.zeros(len(self.covered)) if found is None else np.asarray(found, float)
-
-    @property
-    def _single_steps(self) -> bool:
-        """Whether each window has one step, so that shares of steps are 0 or 1."""
-        return self.truth is not None and len(self.truth) == len(self.covered)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -248,12 +241,16 @@ class Evaluation(NamedTuple):
 
     def __repr__(self) -> str:
         held, number = int(self.covered.sum()), len(self.covered)
+        filled, unseen = (
+            0 if one is None else int(one.sum()) for one in (self.filled, self.unseen)
+        )
         line = (
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
             f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
             f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
-            f"{self._on_filling()}{self._on_unseen()}"
         )
+        line += f"; {filled} empty before the most plausible was let in" if filled else ""
+        line += f"; {unseen} with a state that had not come up before" if unseen else ""
         if not isinstance(self.confidence_level, Mapping) or self.given is None:
             return line
         rows = [
@@ -261,13 +258,3 @@ class Evaluation(NamedTuple):
             for label, one in self.by_state().items()
         ]
         return "\n".join([line, *rows])
-
-    def _on_unseen(self) -> str:
-        """Say how many windows no set could hold, where there are some."""
-        number = 0 if self.unseen is None else int(self.unseen.sum())
-        return f"; {number} with a state that had not come up before" if number else ""
-
-    def _on_filling(self) -> str:
-        """Say how many sets would be empty, where some would."""
-        number = 0 if self.filled is None else int(self.filled.sum())
-        return f"; {number} empty before the most plausible was let in" if number else ""

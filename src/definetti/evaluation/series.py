@@ -43,14 +43,12 @@ class SeriesRecord(NamedTuple):
         where steps are promised
     promised : what was promised, on average over its windows
     mean_size, states_per_step : how many sequences, and states at a step, a set held on average
-    states : how many states there were in the end
-    filled : how many sets would have been empty
+    states, filled : how many states there were in the end, and sets that would have been empty
     unknown : how many windows had a state that was never seen before, and not declared, which no
         set can hold: the coverage is that of the others
-    note : why there is none, where there is none
-    shares : the share of steps covered in each window, where that is promised of windows of
-        several steps
-    empty : how many sets were empty before filling, of those that could hold the truth; a sum of
+    note : why there is no window, where there is none
+    shares : the share of steps covered in each window, where that is promised of several steps
+    empty : how many of the sets that could hold the truth were empty before filling; a sum of
         shares where steps are promised
     shared_calibration : whether all windows are compared with the same calibration windows; there
         is no interval and no p-value then, as both are for independent windows

@@ -241,9 +241,9 @@ def _joined(
 class SeriesWork:
     """Backtest the series of a table: rows of whole series in, a row a series out.
 
-    A function of its table alone, which may be Arrow's, polars' or pandas': whoever maps it over
-    parts of a table, on whichever machine and in whatever order, has the same numbers, as long as
-    no series is in two parts.
+    A function of its table alone, which may be Arrow's, polars' or pandas': mapped over parts of a
+    table, on any machine and in any order, it gives the same numbers, as long as no series is in
+    two parts.
 
     Parameters
     ----------
@@ -251,9 +251,7 @@ class SeriesWork:
         Its settings, with a number for `random_state` of its estimator.
     group, state, order : the columns with the series, the states, and what rows are sorted by
     observed : the columns that are observed; none for plain chains
-    horizon, start, windows : as in `backtest_series`
-    totals : what all series add up to, for a model that learns from the others
-    lag : as in `backtest_series`
+    horizon, start, windows, lag, totals : as in `backtest_series`
     levels : several levels, each with a row a series; the predictor's own if left out
     framed : whether one observed column is a frame, too, as a classifier takes its columns
 

@@ -47,17 +47,14 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
 
     Notes
     -----
-    Coverage is that of the sets before empty ones are filled with their most plausible sequence:
-    "share_filled" is the share of sets that were, and "share_empty" that of sets, or of steps where
-    these are promised, that nothing was in before. Sizes are those of the sets as given.
-
-    "effective_windows" is how many independent windows these are worth, by the autocorrelation of
-    their misses: intervals and verdicts treat windows of one history as independent.
+    Coverage is that of the sets before empty ones are filled; "share_filled" is the share of sets
+    that were, and "share_empty" that of sets, or of steps where these are promised, that nothing
+    was in before. Sizes are those of the sets as given. "effective_windows" is how many independent
+    windows these are worth, by the autocorrelation of their misses.
 
     Windows with a state that had not come up before are counted in "unseen", and apart from all
-    else, unless there are no others. Where states have levels of their own, "promised" is what was
-    promised on average over these windows, and "by_state" has the shares by the state whose level
-    counts, with "departures" the present one, each beside what it was promised.
+    else, unless there are no others. Where states have levels of their own, "promised" is the
+    average over these windows, and "by_state" has the shares by the state whose level counts.
 
     Examples
     --------

@@ -86,32 +86,26 @@ SHARED_CALIBRATION = (
 
 
 class Verdict(NamedTuple):
-    """Whether sets held the truth as often as was promised.
+    """Whether sets held the truth as often as was promised, before empty ones were filled.
 
     A binomial test of all windows, and of what comes before and after each twentieth of them, the
     latter corrected for their number; with levels by state, of each state's windows. Of shares of
     steps, a test of the mean of bounded variables by betting (Waudby-Smith & Ramdas 2024). If every
-    window is covered with the probability promised, independently of the others, a verdict of
-    "short" has a probability of at most 0.05. Windows are independent with ``symmetry="full"``, a
-    refitted model and windows that do not overlap; otherwise nearly so. Where a shortfall begins
-    is a description.
+    window is covered with the probability promised, independently of the others, "short" has a
+    probability of at most 0.05. Windows are independent with ``symmetry="full"``, a refitted model
+    and windows that do not overlap; otherwise nearly so.
 
-    Where all windows are compared with the same calibration windows, their errors rise and fall
-    together, and no verdict is given: `kept` and `p_value` are None. Where it is known how far the
-    coverage may fall with them, the verdict on all windows allows for it.
-
-    Sets are judged as they were before empty ones were filled with their most plausible sequence:
-    a best guess that is right is no coverage. An empty set misses whatever the truth is, so that a
-    larger share of empty sets than may miss is a failure of calibration by itself.
+    Where all windows are compared with the same calibration windows, no verdict is given, unless
+    it is known how far the coverage may fall with them. An empty set misses whatever the truth is:
+    more empty sets than may miss are a failure of calibration by themselves.
 
     Attributes
     ----------
     kept : whether the promise was kept, as far as can be told; None where windows are too few, or
         all share their calibration windows
     words : the same in words
-    coverage : the share that was covered, of steps where these are promised; in the part named
-    promised : the level
-    windows : how many windows that is of
+    coverage, promised, windows : the share that was covered, of steps where these are promised, the
+        level, and the number of windows; in the part named
     p_value : of the promise: short if it is at most 0.05; None where there is no verdict
     rows : the first and last row of the part that is short, counted from 1; None if it is no part
     state : the label whose windows are short, where states have levels of their own
