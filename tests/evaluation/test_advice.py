@@ -66,6 +66,14 @@ def test_shortfall_is_answered_with_a_remedy_that_holds_on_the_second_half():
         assert f"{halves.coverage:.3f} of the second half" in found.advice[0]
 
 
+def test_remedies_judged_on_fewer_windows_are_compared_on_those():
+    y, x = shifted(2400)
+    cp = ConformalHMM(HMM(emission=Gaussian()), train_size=800, random_state=0)
+    found = run_backtest(cp, y, x)
+    assert found.windows == 1200  # a refitted model of numbers is judged on 500 of them
+    assert len(found.advice) == 1
+
+
 def test_kept_promise_tries_no_remedy(monkeypatch):
     monkeypatch.setattr(
         "definetti.evaluation.backtest.remedy", lambda *_: pytest.fail("nothing was short")

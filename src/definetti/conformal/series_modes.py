@@ -376,7 +376,8 @@ class AllTogether(SeriesMode, name="all"):
         begins = lengths.cumsum() - lengths
         owners = np.repeat([*places, place], list(map(len, each)))
         asked = self.predictor.symmetry
-        recent = asked.recent if isinstance(asked, Departures) else Departures().recent
+        # Other series do not drift towards this one: all of their windows calibrate it.
+        recent = asked.recent if isinstance(asked, Departures) else None
         symmetry = TogetherDepartures(
             tuple(begins.tolist()), tuple(owners.tolist()), type(self).first, recent=recent
         )

@@ -97,17 +97,21 @@ def remedy(
         except ValueError:
             continue  # it cannot be had for these rows
     ours = judged[OURS]
-    half = len(ours.covers) // 2
-    first, second = np.arange(half), np.arange(half, len(ours.covers))
+    half, level = len(ours.covers) // 2, float(ours.levels[place])
     if not half:
         return []
-    level = float(ours.levels[place])
-    early = {words: one.take(first).evaluation(place) for words, one in tried.items()}
+
+    def take_half(one: JudgedLevels, second: bool) -> Evaluation:
+        # By time: what cannot be ranked in one pass is judged on fewer windows.
+        own = (one.begins >= ours.begins[half]) == second
+        return one.take(np.flatnonzero(own)).evaluation(place)
+
+    early = {words: take_half(one, second=False) for words, one in tried.items()}
     good = [words for words, one in early.items() if one.coverage >= level]
-    before = ours.take(second).evaluation(place)
+    before = take_half(ours, second=True)
     if good:
         chosen = min(good, key=lambda words: early[words].width)
-        late = tried[chosen].take(second).evaluation(place)
+        late = take_half(tried[chosen], second=True)
         if _kept(late):
             return [
                 f"try {chosen}: chosen on the first half of the windows, it covers "
