@@ -217,7 +217,9 @@ def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
         if whole:  # no gap inside
             firsts.append(place)
         place += horizon if whole else 1
-    steps = np.array(firsts, dtype=int)[:, None] + np.arange(horizon)
+    if not firsts:
+        return
+    steps = np.array(firsts)[:, None] + np.arange(horizon)
     last = [history.states[row] for row in judged.begins[steps[:, -1]]]
     for level, share in shares.items():
         found = judged.evaluation(judged.levels.index(share))
