@@ -15,7 +15,7 @@ from definetti.data.history import Completion, History
 from definetti.engine.algorithm import rank
 from definetti.exceptions import FewBlocksWarning
 from definetti.monitor import Monitor
-from definetti.report.wording import promise
+from definetti.report.page import promise
 from definetti.simulate import weather
 from definetti.symmetry import Departures, TogetherDepartures
 from definetti.symmetry.departures import ForwardChain
