@@ -39,7 +39,7 @@ SITUATIONS = [
     Situation(
         "The first 297 minutes of one night were scored by hand. Which stages are possible in "
         "the three minutes that follow?",
-        ("One", "First rows", "A few steps", "Ordinary"),
+        ("One", "First rows", "A few observed", "Ordinary"),
         "A",
         "s = ConformalHMM().fit(y, x).predict_set(new)",
     ),
@@ -52,7 +52,7 @@ SITUATIONS = [
     ),
     Situation(
         "The laboratory needs five days. What is the state today, the sixth day without a result?",
-        ("One", "First rows", "Only the present"),
+        ("One", "First rows", "Only the newest"),
         "C",
         "s = ConformalHMM(train_size=0.5).fit(y, x).predict_set(six, lag=5)",
     ),
@@ -65,14 +65,14 @@ SITUATIONS = [
     Situation(
         "A fault occurred four times in 300 rows. Sets always contain it, and nobody looks at them "
         "any more; that it may be missed is accepted.",
-        ("One", "First rows", "A few steps", "Rare"),
+        ("One", "First rows", "A few observed", "Rare"),
         "F",
         's = ConformalHMM(symmetry="departures").fit(y, x).predict_set(new)',
     ),
     Situation(
         "Readings of one sensor arrive every minute and their labels an hour later. Tell the "
         "state now, and raise an alarm when the process changes.",
-        ("One", "Coming in"),
+        ("One", "A stream"),
         "G",
         "monitor = Monitor(ConformalHMM().fit(y, x))\ns = monitor.observe(new[0])\n"
         'monitor.label("rain")',

@@ -143,7 +143,7 @@ class AtPairs(Symmetry):
     exact = True
 
     def reference(self, completion, generator):
-        return Pairs().all_orders(cut_at_pair(completion), generator)
+        return Pairs().all_orders(cut_at_pair(completion), completion.horizon, generator)
 
 
 class Blind(AtPairs):

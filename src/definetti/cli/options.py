@@ -233,7 +233,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
-        if size is not None and size >= 1 and size.is_integer():  # a number, and no share
+        if size is not None and size >= 1 and float(size).is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
 
     def check_one_level(self, why: str) -> None:

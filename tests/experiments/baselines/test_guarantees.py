@@ -313,9 +313,9 @@ def test_the_adaptive_level_holds_in_the_long_run_whatever_comes(truth, level, g
 
 def test_an_empty_and_a_full_set_of_the_adaptive_level():
     cp = AdaptiveInference(BOUND, gamma=0.5).fit([0, 1] * 10, [0, 1] * 10)
-    cp.alpha_ = F(0)
+    cp._rule._alpha = F(0)
     assert len(cp.predict_set([0])) == 2
-    cp.alpha_ = F(1)
+    cp._rule._alpha = F(1)
     assert len(cp.predict_set([0])) == 0
 
 
