@@ -410,6 +410,15 @@ def test_new_rows_of_each_series_have_sets(ask, tmp_path):
     assert len(json.loads(again.out)["steps"]) == 12
 
 
+@pytest.mark.parametrize("how", [("own", "30"), ("all", "1"), ("first", "1")])
+def test_train_size_may_be_a_number_where_sets_are_predicted(ask, tmp_path, how):
+    known = pl.when(pl.col("time") < 58).then("state")
+    ROWS.with_columns(state=known).write_csv(tmp_path / "rows.csv")
+    series, size = how
+    done = ask("predict", "rows.csv", *OPTIONS, "--series", series, "--train-size", size)
+    assert done.returncode == 0, done.err
+
+
 def test_series_without_any_state_is_refused(ask, tmp_path):
     rows = ROWS.with_columns(state=pl.when(pl.col("patient") != "p2").then("state"))
     path = write(tmp_path, rows)
