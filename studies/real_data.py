@@ -56,7 +56,7 @@ LISTED_RIVALS = ("posterior", "class-conditional", "all past windows")
 DEFAULT, REFITTED, SENTENCES = "default", "refitted", "each sentence a series"
 
 
-class History(NamedTuple):
+class RecordedHistory(NamedTuple):
     """A labelled history; `lengths` are those of its segments, None where it has no gaps."""
 
     name: str
@@ -65,7 +65,7 @@ class History(NamedTuple):
     lengths: list[int] | None = None
 
 
-class Row(NamedTuple):
+class MeasuredRow(NamedTuple):
     """What one method achieved on one history at one level.
 
     `by_state` has the number of windows that end in each state, and of those covered.
@@ -80,21 +80,23 @@ class Row(NamedTuple):
     by_state: dict[str, list[int]]
 
 
-def read_histories(recordings: Sequence[Recording]) -> list[History]:
+def read_histories(recordings: Sequence[Recording]) -> list[RecordedHistory]:
     """Return recordings without gaps as histories."""
-    return [History(one.name, one.observations, list(one.states)) for one in recordings]
+    return [RecordedHistory(one.name, one.observations, list(one.states)) for one in recordings]
 
 
-def read_paper(folder: Path) -> list[History]:
+def read_paper(folder: Path) -> list[RecordedHistory]:
     """Return the four series; the observation of a step is the state before it, as in the paper."""
     found = []
     for series in read_series(folder / PAPER):
         states = list(map(str, series.states))
-        found.append(History(series.name, [f"after {state}" for state in states[:-1]], states[1:]))
+        found.append(
+            RecordedHistory(series.name, [f"after {state}" for state in states[:-1]], states[1:])
+        )
     return found
 
 
-def read_entities(folder: Path) -> list[History]:
+def read_entities(folder: Path) -> list[RecordedHistory]:
     """Return words of the CoNLL++ test file with their entity tags; a gap between sentences."""
     words, tags, lengths = [], [], [0]
     with gzip.open(folder / ENTITIES, "rt", encoding="utf-8") as file:
@@ -108,10 +110,10 @@ def read_entities(folder: Path) -> list[History]:
                 lengths.append(0)
     lengths = lengths[:SENTENCES_READ]
     rows = sum(lengths)
-    return [History("conllpp", words[:rows], tags[:rows], lengths)]
+    return [RecordedHistory("conllpp", words[:rows], tags[:rows], lengths)]
 
 
-def draw_world(kind: str) -> list[History]:
+def draw_world(kind: str) -> list[RecordedHistory]:
     """Draw five histories of 2,400 steps with four sticky states and three sensors."""
     histories = []
     for seed in range(5):
@@ -127,11 +129,11 @@ def draw_world(kind: str) -> list[History]:
                 sensors[t] = 0.95 * sensors[t - 1] + np.sqrt(1 - 0.95**2) * sensors[t]
         if kind != "useless":
             sensors += 1.5 * np.eye(4)[states, :3]
-        histories.append(History(f"{kind} {seed}", sensors, list(map(str, states))))
+        histories.append(RecordedHistory(f"{kind} {seed}", sensors, list(map(str, states))))
     return histories
 
 
-DATA: dict[str, Callable[[Path], list[History]]] = {
+DATA: dict[str, Callable[[Path], list[RecordedHistory]]] = {
     "sleep": lambda folder: read_histories(read_sleep(folder / SLEEP)),
     "words": lambda folder: read_histories(read_words(folder / WORDS)),
     "paper": read_paper,
@@ -143,7 +145,7 @@ DATA: dict[str, Callable[[Path], list[History]]] = {
 }
 
 
-def measure(history: History, horizon: int) -> Iterator[Row]:
+def measure(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
     """Yield the rows of all methods on one history."""
     train_size = training_rows(history)
     main, seconds = run(history, horizon, train_size=train_size)
@@ -167,12 +169,12 @@ def measure(history: History, horizon: int) -> Iterator[Row]:
         yield from measure_sentences(history, horizon)
 
 
-def training_rows(history: History) -> int:
+def training_rows(history: RecordedHistory) -> int:
     """Return half of the rows before the first window, as a number that symmetries may use."""
     return int(0.5 * START * len(history.states))
 
 
-def run(history: History, horizon: int, levels: Any = LEVELS, **settings: Any) -> Any:
+def run(history: RecordedHistory, horizon: int, levels: Any = LEVELS, **settings: Any) -> Any:
     """Return the backtest of an estimator with its rivals, and its CPU time."""
     began = time.process_time()
     backtest = run_backtest(
@@ -183,7 +185,7 @@ def run(history: History, horizon: int, levels: Any = LEVELS, **settings: Any) -
     return backtest, time.process_time() - began
 
 
-def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[Row]:
+def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[MeasuredRow]:
     """Yield the row of each level of a backtest."""
     codes = judged.truth.reshape(-1, judged.horizon)[:, -1]
     last = [str(judged.states[code]) if code >= 0 else "new" for code in codes]
@@ -194,17 +196,19 @@ def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[Row]:
 
 def row_of(
     method: str, level: float, covered: Any, width: float, seconds: float, last: Sequence[Any]
-) -> Row:
+) -> MeasuredRow:
     """Count windows and those covered, in all and by the state in which they end."""
     by_state: dict[str, list[int]] = {}
     for state, hit in zip(last, covered, strict=True):
         counts = by_state.setdefault(str(state), [0, 0])
         counts[0] += 1
         counts[1] += int(hit)
-    return Row(method, level, len(covered), int(sum(covered)), float(width), seconds, by_state)
+    return MeasuredRow(
+        method, level, len(covered), int(sum(covered)), float(width), seconds, by_state
+    )
 
 
-def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
+def measure_bonferroni(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
     """Give each step of a window its share of the error; steps are predicted one by one."""
     shares = {level: round(1 - (1 - level) / horizon, 12) for level in LEVELS}
     backtest, seconds = run(history, 1, tuple(shares.values()), train_size=training_rows(history))
@@ -227,7 +231,9 @@ def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
         yield row_of("Bonferroni", level, covered, found.width, seconds, last)
 
 
-def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
+def measure_listed(
+    backtest: Backtest, history: RecordedHistory, horizon: int
+) -> Iterator[MeasuredRow]:
     """List all sequences of a window, scored by their posterior under the chosen model.
 
     "posterior" takes the most probable ones up to the level, without calibration;
@@ -288,7 +294,7 @@ def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterat
             yield row_of(name, level, covered, width, seconds, last)
 
 
-def measure_sentences(history: History, horizon: int) -> Iterator[Row]:
+def measure_sentences(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
     """Predict each sentence as a series, calibrated on the sentences that did not train."""
     assert history.lengths is not None
     began = time.process_time()
@@ -307,7 +313,7 @@ def measure_sentences(history: History, horizon: int) -> Iterator[Row]:
         windows = sum(record.windows for record in own)
         width = sum(record.states_per_step * record.windows for record in own) / windows
         covered = int(sum(record.covered for record in own))
-        yield Row(SENTENCES, level, windows, covered, width, seconds, {})
+        yield MeasuredRow(SENTENCES, level, windows, covered, width, seconds, {})
 
 
 def measure_all(folder: Path, only: str, output: Path, horizons: Sequence[int]) -> None:
@@ -334,12 +340,12 @@ def read_lines(output: Path) -> list[dict[str, Any]]:
     if not output.exists():
         return []
     lines = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-    return [{**line, "rows": [Row(*row) for row in line["rows"]]} for line in lines]
+    return [{**line, "rows": [MeasuredRow(*row) for row in line["rows"]]} for line in lines]
 
 
 def print_tables(output: Path) -> None:
     """Print coverage with its interval / worst given a last state / states a step, pooled."""
-    pooled: dict[tuple[str, int], dict[str, dict[float, list[Row]]]] = {}
+    pooled: dict[tuple[str, int], dict[str, dict[float, list[MeasuredRow]]]] = {}
     for line in read_lines(output):
         methods = pooled.setdefault((line["data"], line["horizon"]), {})
         for row in line["rows"]:
@@ -355,7 +361,7 @@ def print_tables(output: Path) -> None:
             print(f"| {method} | {' | '.join(cells)} | {windows:,} | {seconds:.1f} |")
 
 
-def format_cell(level: float, rows: Sequence[Row]) -> str:
+def format_cell(level: float, rows: Sequence[MeasuredRow]) -> str:
     """Write coverage, bold where significantly short, with what else is known at a level."""
     windows, covered = sum(row.windows for row in rows), sum(row.covered for row in rows)
     low, high = exact_interval(covered, windows)

@@ -9,7 +9,7 @@ import pytest
 from studies import real_data
 from studies.assumptions import departure, describe, half, lingering, two_back
 from studies.data import ENTITIES, SLEEP, WORDS, missing
-from studies.real_data import History
+from studies.real_data import RecordedHistory
 
 from definetti.experiments.worlds import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
@@ -103,7 +103,7 @@ def test_words_say_how_far_data_are_from_a_markov_model() -> None:
 
 def test_all_methods_are_measured_on_the_same_windows() -> None:
     y, x = map(list, weather(120, random_state=0))
-    rows = list(real_data.measure(History("town", y, x), 2))
+    rows = list(real_data.measure(RecordedHistory("town", y, x), 2))
     assert {row.method for row in rows} >= {
         "default", "refitted", "departures", "recent=50", "recent=None", "without observations",
         "classical", "class-conditional", "all past windows", "Bonferroni",
@@ -118,7 +118,7 @@ def test_all_methods_are_measured_on_the_same_windows() -> None:
 
 def test_sentences_are_predicted_as_series_on_the_windows_of_the_others() -> None:
     y, x = map(list, weather(240, random_state=0))
-    rows = list(real_data.measure(History("text", y, x, [12] * 20), 1))
+    rows = list(real_data.measure(RecordedHistory("text", y, x, [12] * 20), 1))
     windows = {row.method: row.windows for row in rows}
     assert windows[real_data.SENTENCES] == windows["default"] == 88
 
@@ -126,7 +126,9 @@ def test_sentences_are_predicted_as_series_on_the_windows_of_the_others() -> Non
 def test_stopped_run_goes_on_and_prints_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    towns = [History(f"town {k}", *map(list, weather(80, random_state=k))) for k in range(2)]
+    towns = [
+        RecordedHistory(f"town {k}", *map(list, weather(80, random_state=k))) for k in range(2)
+    ]
     monkeypatch.setattr(real_data, "DATA", {"weather": lambda folder: towns})
     output = tmp_path / "rows.jsonl"
     real_data.measure_all(Path(), "", output, [1])

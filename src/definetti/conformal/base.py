@@ -22,7 +22,7 @@ from definetti.models.resolve import resolve_model
 from definetti.scores import OnWindows, Score
 
 
-class Window(TypedDict, total=False):
+class WindowOptions(TypedDict, total=False):
     """The options of a prediction, as overloads have them."""
 
     horizon: int | None

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_flag
-from definetti.conformal.base import CheckOptions, Window
+from definetti.conformal.base import CheckOptions, WindowOptions
 from definetti.conformal.tasks import HistoryTasks, decode_observations
 from definetti.data.labels import array_of, readable
 from definetti.engine.algorithm import rank
@@ -194,13 +194,13 @@ class ConformalHMM(HistoryTasks):
     @overload
     def predict_set(
         self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None,
-        **how: Unpack[Window],
+        **how: Unpack[WindowOptions],
     ) -> BasePredictionSet: ...  # fmt: skip
 
     @overload
     def predict_set(
         self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
-        **how: Unpack[Window],
+        **how: Unpack[WindowOptions],
     ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
@@ -385,13 +385,13 @@ class ConformalHMM(HistoryTasks):
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
-        **how: Unpack[Window],
+        **how: Unpack[WindowOptions],
     ) -> Evaluation: ...  # fmt: skip
 
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: Sequence[float],
-        **how: Unpack[Window],
+        **how: Unpack[WindowOptions],
     ) -> list[Evaluation]: ...  # fmt: skip
 
     def evaluate(

@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti._system.checks import entropy_of, warn_caller
 from definetti._system.mixins import Locked, Parametrized, Saved
-from definetti.conformal.base import CheckOptions, Window
+from definetti.conformal.base import CheckOptions, WindowOptions
 from definetti.conformal.estimator import ConformalHMM
 from definetti.conformal.series_modes import SeriesMode, find_mode
 from definetti.conformal.series_sums import SeriesTotals
@@ -271,18 +271,18 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     @overload
     def predict_set(
         self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None, *,
-        group: Hashable, **how: Unpack[Window],
+        group: Hashable, **how: Unpack[WindowOptions],
     ) -> BasePredictionSet: ...  # fmt: skip
 
     @overload
     def predict_set(
         self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
-        group: Hashable, **how: Unpack[Window],
+        group: Hashable, **how: Unpack[WindowOptions],
     ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
         self, new_observations: Any = None, confidence_level: Any = None, *, group: Hashable,
-        **how: Unpack[Window],
+        **how: Unpack[WindowOptions],
     ) -> Any:  # fmt: skip
         """Return the set of state sequences for new observations of one series.
 
@@ -300,18 +300,18 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
     ) -> SeriesEvaluation: ...  # fmt: skip
 
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: Sequence[float],
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
     ) -> list[SeriesEvaluation]: ...  # fmt: skip
 
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: Any = None,
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
     ) -> Any:  # fmt: skip
         """Judge prediction sets by the truth, each series by itself and all together.
 
