@@ -54,6 +54,23 @@ def test_good_observations_need_no_advice():
     assert run_backtest(ConformalHMM(random_state=0), y, x.tolist()).advice == []
 
 
+def test_rare_states_lead_to_departures_and_its_sets_are_as_said():
+    rng = np.random.default_rng(3)
+    x = np.where(rng.random(1500) < 0.02, rng.integers(2, 8, 1500), rng.integers(0, 2, 1500))
+    y = 3.0 * x[:, None] + rng.normal(size=(1500, 1))
+    settings = {"model": HMM(emission=Gaussian()), "train_size": 400, "random_state": 0}
+    found = run_backtest(ConformalHMM(**settings), y, x.tolist())
+    assert len(found.advice) == 2
+    assert found.advice[0].startswith("classical")
+    said = found.advice[1]
+    assert said.startswith("departures, exact given the present state")
+    other = run_backtest(ConformalHMM(**settings, symmetry="departures"), y, x.tolist())
+    own = other.evaluations()[OURS]
+    assert f"({own.coverage:.3f} with {own.width:.3g} states a step)" in said
+    assert own.width < 0.95 * found.evaluations()[OURS].width
+    assert not any(line.startswith("departures") for line in other.advice)
+
+
 def test_shortfall_is_answered_with_a_remedy_that_holds_on_the_second_half():
     y, x = shifted()
     cp = ConformalHMM(HMM(emission=Gaussian()), train_size=400, random_state=0)

@@ -43,10 +43,17 @@ def effective_number(hits: npt.NDArray[Any]) -> float:
     return number / (1 + 2 * total)
 
 
-def simpler_method(found: Mapping[str, Evaluation]) -> list[str]:
+def simpler_method(
+    predictor: ConformalHMM,
+    found: Mapping[str, Evaluation],
+    place: int,
+    judge: Callable[[Any], JudgedLevels],
+) -> list[str]:
     """Name the simplest other method whose sets kept the promise and are no larger than ours.
 
-    One without a guarantee must have reached the level itself.
+    One without a guarantee must have reached the level itself. Where such a one has smaller sets,
+    "departures" is tried, which is exact and as small where some states are rare. `judge` and
+    `place` are as in `remedy`.
     """
     ours = found[OURS]
     reached = [name for name, one in found.items() if _reached(one) or name == WITHOUT]
@@ -71,7 +78,27 @@ def simpler_method(found: Mapping[str, Evaluation]) -> list[str]:
     name = min(small, key=lambda one: small[one].width)
     return [
         f"{name} conformal prediction had smaller sets here, without a guarantee "
-        f"({small[name].coverage:.3f} with {small[name].width:.3g} states a step, {against})"
+        f"({small[name].coverage:.3f} with {small[name].width:.3g} states a step, {against})",
+        *_try_departures(predictor, ours.width, place, judge),
+    ]
+
+
+def _try_departures(
+    predictor: ConformalHMM, width: float, place: int, judge: Callable[[Any], JudgedLevels]
+) -> list[str]:
+    """Name "departures" where it kept the promise with smaller sets."""
+    if isinstance(find_symmetry(predictor.symmetry), Departures):
+        return []
+    try:
+        other = judge(copy.deepcopy(predictor).set_params(symmetry="departures")).evaluation(place)
+    except ValueError:
+        return []  # it cannot be had for these rows
+    if not _kept(other) or other.width >= SMALLER * width:
+        return []
+    return [
+        "departures, exact given the present state instead of the last, had smaller sets too "
+        f"({other.coverage:.3f} with {other.width:.3g} states a step): use --symmetry departures, "
+        'symmetry="departures" in Python'
     ]
 
 

@@ -373,13 +373,14 @@ def run_backtest(
     guaranteed = {name: exact and name in (OURS, WITHOUT) for name in found}
     every_method = {name: one.evaluation(asked) for name, one in found.items()}
     verdict, advice = every_method[OURS].verdict, []
+
+    def judge_other(other: ConformalHMM) -> JudgedLevels:
+        return judge(other.fit(past, states[:begin], before), rest)
+
     if verdict is not None and verdict.kept is False and not isinstance(level, dict):
-        advice = remedy(
-            predictor, found, asked, observations is not None,
-            lambda other: judge(other.fit(past, states[:begin], before), rest),
-        )  # fmt: skip
+        advice = remedy(predictor, found, asked, observations is not None, judge_other)
     elif verdict is not None:
-        advice = simpler_method(every_method)
+        advice = simpler_method(predictor, every_method, asked, judge_other)
     return Backtest(
         begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed, advice
     )
