@@ -78,8 +78,8 @@ def budget(
     >>> levels
     {0: 0.95, 1: 0.91, 2: 0.5, None: 0.9}
     >>> ways = [cp.evaluate(y[1_600:], x[1_600:], one, horizon=1) for one in (0.9, levels)]
-    >>> [round(way.size, 2) for way in ways]
-    [1.32, 1.04]
+    >>> [(round(way.size, 2), round(way.coverage, 3)) for way in ways]
+    [(1.32, 0.907), (1.04, 0.92)]
     """
     checked_number(horizon, "horizon")
     level = float(1 - miscoverage(average))
