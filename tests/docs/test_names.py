@@ -100,7 +100,7 @@ def test_files_named_in_text_exist(page):
 def named_places(text: str) -> set[tuple[str, str]]:
     """Return the pairs of subpackage and name that the tables of places list."""
     found = set()
-    for heading in ("Where would I change …?", "One prediction"):
+    for heading in ("Where would I change …?", "One prediction", "One backtest"):
         section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
         for row in re.findall(r"^\|.*\| (.+) \|$", section, re.MULTILINE):
             for subpackage, names in re.findall(r"`(\w+)`: ([^;]+)", row):
