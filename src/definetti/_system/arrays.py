@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.compiled import kernel
+from definetti._system.interrupts import hold_signals
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -42,7 +43,8 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     if base ** rows.shape[1] < 2**62:
         places = base ** np.arange(rows.shape[1] - 1, -1, -1)
         return distinct_numbers((rows - low) @ places)
-    _, first, inverse, count = np.unique(rows, True, True, True, axis=0)
+    # An interrupt while numpy compares whole rows would come out as a TypeError.
+    _, first, inverse, count = hold_signals(np.unique, (rows, True, True, True, 0))
     return first, inverse.ravel(), count
 
 

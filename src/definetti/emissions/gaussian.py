@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.emissions.base import Labels
@@ -251,7 +251,7 @@ def _distinct(marks: BoolArray) -> BoolArray:
     marks = marks[marks.any(axis=1)]
     if marks.all():
         return marks[:1]
-    _, first = np.unique(np.packbits(marks, axis=1), axis=0, return_index=True)
+    first, _, _ = distinct_rows(np.packbits(marks, axis=1).astype(np.int64))
     return marks[first]
 
 

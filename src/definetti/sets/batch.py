@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.data.candidates import all_candidates, check_listing
 from definetti.data.labels import check_length, checked_states, plain
 from definetti.engine.algorithm import rank
@@ -200,7 +200,7 @@ def rank_each(
     """Rank candidates of many windows by themselves, those of equal codes once."""
     first, places = np.arange(number), np.arange(number)
     if codes is not None:
-        _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        first, places, _ = distinct_rows(codes)
     every, broken = [], []
     for window in first.tolist():
         task = ask(window)
