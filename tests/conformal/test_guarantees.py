@@ -13,7 +13,7 @@ import pytest
 from tests.making import promising
 from tests.products import covering
 
-import definetti.sets.making
+import definetti.sets.steps
 from definetti import HMM, ConformalHMM, Errors, given_hmm
 from definetti.engine.pvalues import miscoverage, ranks
 from definetti.engine.thresholds import limit, risk_limit
@@ -216,7 +216,7 @@ def test_the_new_block_must_be_reckoned_with(monkeypatch):
             return np.inf
         return -np.inf if wrong >= len(steps) else float(steps[len(steps) - 1 - wrong]) + 1e-9
 
-    monkeypatch.setattr(definetti.sets.making, "risk_limit", forgetful)
+    monkeypatch.setattr(definetti.sets.steps, "risk_limit", forgetful)
     predictor, asked = fixed("right", guarantee="steps"), wrong_steps(lag=0, share=True)
     everything = enumerated(predictor, 8, 2, asked, n_symbols=1)
     excess = [everything.expected(law) - (1 - PROMISED) for law in LAWS.values()]

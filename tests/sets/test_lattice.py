@@ -11,7 +11,8 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.levels import read_levels
 from definetti.scores import Joint
 from definetti.sets import LatticeSet, PredictionSet
-from definetti.sets.making import all_ranked, lattice_set, listed_set
+from definetti.sets.batch import all_ranked, listed_set
+from definetti.sets.lattice import lattice_set
 from definetti.simulate import sample, weather
 
 SCORES = ("path", "filter", "smoother", "joint", "band", Joint(order=0))

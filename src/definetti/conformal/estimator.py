@@ -27,8 +27,7 @@ from definetti.sets import (
     PredictionSet,
     PredictionSets,
 )
-from definetti.sets.batch import rank_many, sets_of
-from definetti.sets.making import all_ranked
+from definetti.sets.batch import all_ranked, rank_many, sets_of
 from definetti.symmetry import Symmetry
 
 if TYPE_CHECKING:

@@ -34,7 +34,9 @@ from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score, StepScore
 from definetti.sets import Errors, LatticeSet, PredictionSet, StepSets, read_guarantee
 from definetti.sets.base import installed
-from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
+from definetti.sets.batch import AllRanked, all_ranked, listed_set
+from definetti.sets.lattice import lattice_set
+from definetti.sets.steps import step_sets
 from definetti.symmetry import Remembering, Symmetry, TogetherDepartures, find_symmetry, remember
 from definetti.symmetry.base import LAST
 

@@ -28,12 +28,12 @@ from definetti.data.sequences import (
 )
 from definetti.data.series import at_rows, take_series
 from definetti.data.timing import check_aligned
+from definetti.engine.promise import Guarantee
 from definetti.engine.thresholds import after_errors, read_groups, weighted_limit
 from definetti.evaluation.verdict import lower_bound
 from definetti.models.base import Model
 from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
 from definetti.sets.base import BoolArray
-from definetti.sets.guarantees import Guarantee
 
 Smoother = SequenceSmoother | SequencePredictor
 

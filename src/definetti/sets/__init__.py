@@ -1,9 +1,9 @@
 """Prediction sets: listed, as a lattice, step by step, and in batches."""
 
+from definetti.engine.promise import Errors as Errors
+from definetti.engine.promise import read_guarantee as read_guarantee
 from definetti.sets.base import BasePredictionSet as BasePredictionSet
 from definetti.sets.batch import PredictionSets as PredictionSets
-from definetti.sets.guarantees import Errors as Errors
-from definetti.sets.guarantees import read_guarantee as read_guarantee
 from definetti.sets.lattice import LatticeSet as LatticeSet
 from definetti.sets.lattice import Members as Members
 from definetti.sets.listed import PredictionSet as PredictionSet

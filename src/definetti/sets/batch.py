@@ -1,4 +1,4 @@
-"""Prediction sets of many windows that follow one labelled history, ranked together."""
+"""Listed sets of one window, or of many that follow one labelled history, ranked together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
 from definetti.sets.base import Backend, BoolArray, column_labels, make_frame
 from definetti.sets.listed import PredictionSet
-from definetti.sets.wording import promise
+from definetti.sets.wording import InsufficientCalibration, join_notes, note_recent, promise
 from definetti.symmetry.base import LAST, PRESENT
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class PredictionSets:
 
 # Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
 Tied = tuple[Ranked, FloatArray | None]
+AllRanked = tuple[IntArray, Ranked]
 
 
 def read_windows(windows: Any) -> tuple[list[Any], Any]:
@@ -239,6 +240,48 @@ def sets_of(
         promised.exact,
         promised.holds_given,
     )
+
+
+def listed_set(
+    task: PredictionTask,
+    levels: Levels | None,
+    max_candidates: Any,
+    verbose: bool,
+    allow_empty: bool = True,
+    ranked: AllRanked | None = None,
+) -> PredictionSet:
+    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
+
+    Each is held to the alpha of its own last state. If there are none and the set may not be
+    empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
+    """
+    ranked = all_ranked(task, max_candidates, verbose) if ranked is None else ranked
+    candidates, found = ranked
+    listed = sets_of(
+        task, found, task.tie_breakers(found), candidates, levels, levels is None or allow_empty
+    )[0]
+    if levels is None:
+        return listed
+    alphas, note = levels.alphas(task.labels), ""
+    if task.by_last_state:
+        # The first candidates differ in their last states alone.
+        numbers = (found.total[0, : len(alphas)] - 1).tolist()
+        few = InsufficientCalibration.of(task, numbers, alphas)
+        everything = len(listed) == len(candidates)
+        if everything:
+            few.warn()
+        if everything or not task.smoothing:  # with luck, ties leave even these out
+            note = few.note(everything)
+    bounded = note_recent(task.symmetry, alphas, int(found.total.max()) - 1)
+    return replace(listed, note=join_notes(note, bounded))
+
+
+def all_ranked(task: PredictionTask, max_candidates: Any, verbose: bool = False) -> AllRanked:
+    """Return all candidates with their ranks."""
+    n, steps = len(task.labels), task.steps
+    check_listing(n, steps, max_candidates, task.way_to_limits)
+    candidates = all_candidates(n, steps)
+    return candidates, rank(task, candidates, verbose)
 
 
 def rank_many(

@@ -17,11 +17,21 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
+from definetti.engine.past import past_by_state
 from definetti.engine.pvalues import ranks
-from definetti.levels import ConfidenceLevel
+from definetti.engine.task import PredictionTask
+from definetti.engine.thresholds import limit
+from definetti.levels import ConfidenceLevel, Levels
 from definetti.scores.nonconformity import round_scores
 from definetti.sets.base import SHOWN, BaseStepwiseSet, BoolArray, coded
-from definetti.sets.wording import Size, promise, short
+from definetti.sets.wording import (
+    InsufficientCalibration,
+    Size,
+    join_notes,
+    note_recent,
+    promise,
+    short,
+)
 from definetti.symmetry.base import LAST
 from definetti.trellis import (
     arrivals,
@@ -328,3 +338,48 @@ class LatticeSet(BaseStepwiseSet):
         else:
             line = f"some of {line}, {self.widths.mean():.2f} states per step"
         return f"{line}, {promise(self.confidence_level, self.exact, self.given)}"
+
+
+def lattice_set(
+    task: PredictionTask, levels: Levels | None, max_listed: int, allow_empty: bool = True
+) -> LatticeSet | None:
+    """Return the set as thresholds on a trellis; None where the score makes no trellis."""
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    trellis = task.score.trellis(estimate, window)
+    if trellis is None:
+        return None
+    promised = task.promise()
+    past = past_by_state(task, estimate)
+    uniform = task.uniform() if task.smoothing else None
+    note = ""
+    if levels is None:
+        limits = np.full(len(past), np.inf)
+    else:
+        alphas = levels.alphas(task.labels)
+        few = InsufficientCalibration.of(task, list(map(len, past)), alphas)
+        few.warn()
+        pairs = zip(past, alphas, strict=True)
+        limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
+        everything = bool((limits == np.inf).all())
+        if everything or not task.smoothing:  # with luck, ties leave even these out
+            note = few.note(everything)
+        most = max(map(len, past))
+        note = join_notes(note, note_recent(task.symmetry, alphas, most))
+        # A limit just short of the impossible is one that all possible paths keep.
+        limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
+    found = LatticeSet(
+        trellis,
+        past,
+        limits,
+        uniform,
+        task.labels,
+        None if levels is None else levels.written,
+        task.describe(),
+        promised.exact,
+        estimate.smoothing(window)[0, task.lag :],
+        max_listed,
+        promised.holds_given,
+        note,
+    )
+    return found if allow_empty else found.fill()

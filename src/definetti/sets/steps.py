@@ -11,10 +11,16 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_limit
-from definetti.levels.by_state import ConfidenceLevel
+from definetti.engine.past import past_by_state
+from definetti.engine.promise import read_guarantee
+from definetti.engine.task import PredictionTask
+from definetti.engine.thresholds import limit, risk_limit
+from definetti.levels import ConfidenceLevel, Levels
+from definetti.models.base import Estimate
+from definetti.scores import Band, Smoother
+from definetti.scores.nonconformity import round_scores
 from definetti.sets.base import BaseStepwiseSet, BoolArray, coded
-from definetti.sets.guarantees import read_guarantee
-from definetti.sets.wording import promise_by_step
+from definetti.sets.wording import InsufficientCalibration, join_notes, note_recent, promise_by_step
 from definetti.symmetry.base import LAST
 
 
@@ -145,3 +151,66 @@ def _no_sequences(name: str) -> AttributeError:
         f"StepSets has no {name}: it has states for each step, see steps; use guarantee='all' for "
         "a set of sequences"
     )
+
+
+def step_sets(
+    task: PredictionTask,
+    levels: Levels,
+    guarantee: str,
+    max_errors: int,
+    allow_empty: bool = True,
+) -> StepSets:
+    """Return a set of states for each step, good for whatever the last state is.
+
+    The promise given a last state is kept where, if that state is the true one, every step has what
+    its limit lets in. At the last step the truth is that state itself, which is held to its own
+    limit; at the steps before, the largest limit will do.
+    """
+    promised = task.promise(guarantee)
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    band = Band(max_errors, lag=task.lag)
+    method = replace(task, score=Smoother(), smoothing=False).describe()
+    alphas = levels.alphas(task.labels)
+    if guarantee == "errors":
+        past = past_by_state(replace(task, score=band), estimate)
+        numbers = list(map(len, past))
+        limits = list(map(limit, past, alphas))
+    else:
+        past = [_past_steps(task, estimate, last) for last in range(len(task.labels))]
+        numbers = [len(steps) // task.steps for steps in past]
+        limits = [
+            risk_limit(steps, number, task.steps, alpha)
+            for steps, number, alpha in zip(past, numbers, alphas, strict=True)
+        ]
+    few = InsufficientCalibration.of(task, numbers, alphas)
+    few.warn()
+    marginals = estimate.smoothing(window)[0, task.lag :]
+    own = np.array(limits)
+    largest = own.max()
+    if guarantee == "errors" and not max_errors:
+        # A true last state that its own limit leaves out has lost the window, whatever becomes of
+        # the other steps: it need not be reckoned with there.
+        largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
+    found = StepSets(
+        task.labels,
+        levels.written,
+        guarantee,
+        max_errors,
+        float(largest),
+        method,
+        promised.exact,
+        marginals,
+        promised.holds_given,
+        own,
+        allow_empty=allow_empty,
+    )
+    note = few.note(bool(found.nodes.all()), task.steps)
+    bounded = note_recent(task.symmetry, alphas, max(numbers))
+    return replace(found, note=join_notes(note, bounded))
+
+
+def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:
+    """Return the nonconformity of all past steps, for one last state, in rising order."""
+    windows = task.hide_unseen(task.windows_ending(task.past_ends(last)))
+    return round_scores(np.sort(Band(lag=task.lag).steps(estimate, windows), axis=None))
