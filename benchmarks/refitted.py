@@ -14,10 +14,9 @@ from benchmarks.tables import format_goal, format_ratio, format_seconds, make_ta
 from benchmarks.timing import race, time_once
 from definetti import HMM, ConformalHMM
 from definetti._system.arrays import IntArray
-from definetti.data.candidates import all_candidates
 from definetti.emissions import Gaussian
 from definetti.engine.algorithm import Ranked, rank_general
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, all_candidates
 
 ROUNDS, COLUMNS, LEAST = 3, 12, 20.0
 LENGTH, WINDOWS, STEPS, FEW = 5_000, 1_600, 3, 20

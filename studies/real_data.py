@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti import ConformalHMM, GroupedConformalHMM
-from definetti.data.candidates import all_candidates, is_long
 from definetti.data.history import Windows
+from definetti.engine.task import all_candidates, is_long
 from definetti.evaluation import backtest_series, run_backtest
 from definetti.evaluation.backtest import CLASSICAL, OURS, Backtest, JudgedLevels
 from definetti.evaluation.summarize import exact_interval

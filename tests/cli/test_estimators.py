@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.data.candidates import is_slow
+from definetti.engine.task import is_slow
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ N, LENGTH, STEPS = 11, 300, 3
 @pytest.fixture(autouse=True)
 def slow_machine(monkeypatch):
     """Let a tenth of the operations be slow, so that small questions serve."""
-    monkeypatch.setattr("definetti.data.candidates.SECOND", 10**8)
+    monkeypatch.setattr("definetti.engine.task.SECOND", 10**8)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ TWO = np.array([0.7, 0.3]), np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([[0.9, 
 @pytest.mark.parametrize("smoothing", [True, False])
 @pytest.mark.parametrize(("symbols", "length"), [(1, 6), (2, 3)])
 def test_it_is_exact(monkeypatch, symbols, length, smoothing):
-    monkeypatch.setattr("definetti.data.candidates.SECOND", 1)  # all is slow, but one step
+    monkeypatch.setattr("definetti.engine.task.SECOND", 1)  # all is slow, but one step
     initial, transition, emission = TWO
     emission = emission if symbols == 2 else np.ones((2, 1))
     cp = ConformalHMM(symmetry="spaced", smoothing=smoothing, allow_empty=True, random_state=0)

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.data.parts import Part, joined
+from definetti.data.encoded import joined
+from definetti.data.encoded_sequence import Part
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from definetti.emissions import Words
-from definetti.emissions.words import MATERIALS, Lexicon, made_of, shape
+from definetti.emissions.symbols import MATERIALS, Lexicon, made_of, shape
 
 # fmt: off
 TEXT = ["The", "cat", "saw", "the", "dog", "and", "the", "dog", "saw", "Rome", ",", "running",

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tests.engine.test_estimates import asked
 
-from definetti.data.candidates import all_candidates
 from definetti.data.history import History
 from definetti.emissions import Categorical
 from definetti.engine.algorithm import rank, rank_general, rank_in_class
+from definetti.engine.task import all_candidates
 from definetti.scores import Score
 from definetti.symmetry import Full
 from definetti.symmetry.class_counts import count_classes

@@ -5,10 +5,10 @@ import pytest
 from tests.making import drawing
 
 from definetti import HMM, ConformalHMM
-from definetti.data.candidates import all_candidates
 from definetti.emissions import Categorical, Emission, Gaussian, Mixed, Poisson
 from definetti.engine import task as questions
 from definetti.engine.algorithm import rank
+from definetti.engine.task import all_candidates
 from definetti.scores import Path, Score
 from definetti.symmetry import Symmetry
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from definetti import ConformalHMM
-from definetti.data.candidates import all_candidates
+from definetti.engine.task import all_candidates
 
 
 def test_questions_asked_in_threads_of_ones_own():

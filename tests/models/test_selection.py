@@ -52,7 +52,7 @@ def test_choice_on_training_rows_keeps_coverage_exact(horizon, monkeypatch):
         chosen.append(found.selection.candidates[found.selection.choice(1)[0]])
         return found
 
-    monkeypatch.setattr("definetti.models.resolve.select", spy)
+    monkeypatch.setattr("definetti.models.selection.select", spy)
     everything = enumerate_ranks(cp, 2, 2, 6 - horizon, horizon)
     assert {*chosen} == {"chain", "HMM"}
     for name, law in LAWS.items():

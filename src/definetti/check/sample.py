@@ -21,8 +21,7 @@ from definetti._system.arrays import (
 from definetti.check.columns import Column, name_identifier, read_observations
 from definetti.check.likelihood import deal, entropy_table
 from definetti.data.history import History
-from definetti.data.labels import MISSING, Alphabet, checked_states, readable
-from definetti.data.sequences import read_lengths
+from definetti.data.labels import MISSING, Alphabet, checked_states, read_lengths, readable
 from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.base import checked_tokens
 

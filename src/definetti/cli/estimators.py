@@ -122,7 +122,7 @@ def find_train_size(settings: Settings, data: LabelledTable, steps: int, lag: in
 
     With "departures" the number of rows is not fixed in advance, so that there is no half.
     """
-    from definetti.data.candidates import is_long
+    from definetti.engine.task import is_long
 
     if settings.train_size is not None or settings.symmetry == "departures":
         return settings.train_size

@@ -55,8 +55,7 @@ from definetti.conformal import (
     say_promise,
 )
 from definetti.data.labels import Alphabet
-from definetti.data.sequences import training_length
-from definetti.data.series import at_rows, read_series
+from definetti.data.series import at_rows, read_series, training_length
 from definetti.data.timing import HOLE
 from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord
 from definetti.evaluation.series_backtest import SeriesWork

@@ -18,7 +18,7 @@ from definetti.data.labels import check_length, checked_states, piece, readable,
 from definetti.data.timing import check_aligned, read_rows
 from definetti.engine.task import PredictionTask
 from definetti.models.base import GivesModel, Model
-from definetti.models.resolve import resolve_model
+from definetti.models.selection import resolve_model
 from definetti.scores import OnWindows, Score
 
 

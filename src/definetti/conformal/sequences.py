@@ -12,8 +12,8 @@ from definetti._system.checks import checked_flag, warn_caller
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseConformal
 from definetti.conformal.units import Units, check_given, read_sequences, take_units
-from definetti.data.labels import MISSING, array_of, check_pairs, piece, readable
-from definetti.data.sequences import join_observations, read_lengths
+from definetti.data.labels import MISSING, array_of, check_pairs, piece, read_lengths, readable
+from definetti.data.series import join_observations
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.thresholds import blocks_needed

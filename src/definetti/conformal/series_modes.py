@@ -20,15 +20,13 @@ from definetti.conformal.series_sums import SeriesTotals, SummedSeries
 from definetti.conformal.tasks import Origin
 from definetti.data.history import History
 from definetti.data.labels import Alphabet, check_pairs, piece, read_declared
-from definetti.data.sequences import training_length
-from definetti.data.series import SeriesRows, at_rows
+from definetti.data.series import SeriesRows, at_rows, training_length
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
-from definetti.models.resolve import Auto, resolve_model
-from definetti.models.selection import ROWS
+from definetti.models.selection import ROWS, Auto, resolve_model
 from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
 from definetti.symmetry.base import PRESENT
 

@@ -17,10 +17,10 @@ from definetti.data.labels import Alphabet, check_pairs
 from definetti.data.series import read_series
 from definetti.data.timing import HOLE, are_many
 from definetti.emissions import Emission
-from definetti.emissions.categorical import Counted, count_symbols
-from definetti.emissions.sharing import adds_up
+from definetti.emissions.symbols import Counted, count_symbols
 from definetti.exceptions import HoleWarning
 from definetti.models.base import Model
+from definetti.models.estimates import adds_up
 from definetti.models.hmm import HMM, TrainedHMM, spread
 
 if TYPE_CHECKING:

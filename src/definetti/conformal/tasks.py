@@ -19,17 +19,16 @@ from definetti._system.checks import (
 )
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseHistoryConformal
-from definetti.data.candidates import check_listing, check_size, is_long, is_slow
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import readable, require
 from definetti.emissions.choice import Kinds
-from definetti.emissions.sharing import shares_laws
 from definetti.engine.promise import promise_of, way_to_limits
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, check_listing, check_size, is_long, is_slow
 from definetti.exceptions import NotExactWarning
 from definetti.levels import Levels, read_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
+from definetti.models.estimates import shares_laws
 from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score, StepScore
 from definetti.sets import Errors, LatticeSet, PredictionSet, StepSets, read_guarantee

@@ -24,10 +24,10 @@ from definetti.data.labels import (
     checked_states,
     piece,
     read_declared,
+    read_lengths,
     require,
 )
-from definetti.data.parts import Part, copied
-from definetti.data.sequences import read_lengths, training_cut
+from definetti.data.series import training_cut
 from definetti.data.timing import Clock, check_following, read_clock
 from definetti.exceptions import GapWarning
 
@@ -58,6 +58,14 @@ class Trained(NamedTuple):
             for begin, end in zip(self.begins, [*self.begins[1:], len(self.states)], strict=True)
         ]
         return stacked(windows_at(one, self.states, self.observations, horizon) for one in ends)
+
+
+class Part(NamedTuple):
+    """Labelled data that came in together, as they came."""
+
+    observations: Any
+    labels: list[Any]
+    shape: str  # of the observations, in the words of `definetti.emissions.choice.Kinds`
 
 
 class EncodedSequence(Saved):
@@ -413,3 +421,10 @@ def warn_of_gaps() -> None:
         "random; for steps that are not observed yet use horizon=",
         GapWarning,
     )
+
+
+def copied(values: Any) -> Any:
+    """Copy observations, so that what becomes of the user's own later is of no concern."""
+    if isinstance(values, list):
+        return [value.copy() if hasattr(value, "copy") else value for value in values]
+    return values.copy() if hasattr(values, "copy") else values

@@ -1,4 +1,4 @@
-"""Labels and codes: alphabets, and checks of labels, indices and encoded tables."""
+"""Labels and codes: alphabets, and checks of labels, lengths, indices and encoded tables."""
 
 from __future__ import annotations
 
@@ -376,3 +376,24 @@ def check_length(labels: list[Any], length: int) -> None:
             f"states has {len(labels)} labels for {length} new_observations; give one label "
             "per observation"
         )
+
+
+def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
+    """Return how many steps each sequence has; all are one sequence if left out."""
+    if lengths is None:
+        return np.array([total])
+    if not isinstance(lengths, Iterable):
+        raise TypeError(f"lengths must be a list of whole numbers, got {lengths!r}")
+    found = listed(lengths, "lengths")
+    for row, length in enumerate(found):
+        if not isinstance(length, (int, np.integer)) or isinstance(length, bool) or length < 1:
+            raise ValueError(
+                f"lengths[{row}] is {length!r}, and must be a whole number ≥ 1; leave out "
+                "sequences without steps"
+            )
+    if sum(found) != total:
+        raise ValueError(
+            f"lengths adds up to {sum(found):,} steps and {name} has {total:,}; give the length "
+            "of every sequence"
+        )
+    return np.array(found, dtype=np.int64)

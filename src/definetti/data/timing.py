@@ -11,8 +11,14 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
-from definetti.data.labels import check_pairs, checked_states, count_rows, readable, require
-from definetti.data.sequences import read_lengths
+from definetti.data.labels import (
+    check_pairs,
+    checked_states,
+    count_rows,
+    read_lengths,
+    readable,
+    require,
+)
 from definetti.exceptions import HoleWarning
 
 HOLE = 1.5  # a step is a hole where it is more than so many times the usual one

@@ -10,10 +10,9 @@ import numpy as np
 
 from definetti.data.labels import all_hashable, is_missing
 from definetti.emissions.base import Emission
-from definetti.emissions.categorical import Categorical
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.mixed import NUMBERS, Mixed, emission_for, kind
-from definetti.emissions.words import Text
+from definetti.emissions.symbols import Categorical, Text
 
 
 class Kinds(NamedTuple):

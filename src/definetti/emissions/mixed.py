@@ -14,10 +14,10 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray, as_float
 from definetti.data.labels import MISSING, NONE, is_missing, listed
 from definetti.emissions.base import Emission, Labels
-from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.rates import Bernoulli, Poisson
+from definetti.emissions.symbols import Categorical
 from definetti.emissions.tables import Chunks, new_codes
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)

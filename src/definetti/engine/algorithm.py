@@ -13,7 +13,7 @@ the past (`past`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -94,7 +94,9 @@ def rank_by_scores(
     orbits: dict[tuple[int, ...], list[int]] = {}  # candidates compared with the same windows
     for index, completion in enumerate(completions):
         orbits.setdefault(task.symmetry.orbit(completion), []).append(index)
-    shown = show_progress(orbits.values(), len(orbits), "ranking candidates", verbose)
+    shown: Iterable[list[int]] = orbits.values()
+    if verbose:
+        shown = show_progress(shown, len(orbits), "ranking candidates", verbose)
     rearranged = (_rearrange(task, completions, members) for members in shown)  # Step 3
     for batch in _batch(task, rearranged):
         members = [k for group in batch for k in group.members]

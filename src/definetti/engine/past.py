@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
-from definetti.data.candidates import all_candidates
 from definetti.data.history import Windows, windows_at
 from definetti.engine.pvalues import Ranked, count_ranks, count_scores
 from definetti.engine.segment import Segment
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, all_candidates
 from definetti.memory.base import MOST, trace_tokens
 from definetti.models.base import Estimate
 from definetti.symmetry import Departures, Remembering, Spaced, Symmetry, TogetherDepartures

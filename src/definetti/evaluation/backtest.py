@@ -22,9 +22,9 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_limit, checked_number, checked_share
-from definetti.data.candidates import PER_WINDOW, is_long, powered
 from definetti.data.labels import check_pairs, count_rows, piece
 from definetti.data.timing import read_rows
+from definetti.engine.task import PER_WINDOW, is_long, powered
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.advice import CLASSICAL as CLASSICAL
 from definetti.evaluation.advice import OURS as OURS

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.terminal import show_progress
-from definetti.data.candidates import all_candidates, is_long
 from definetti.data.encoded import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.data.timing import read_rows
@@ -25,6 +24,7 @@ from definetti.engine.promise import ANY_TIME, promise_of
 from definetti.engine.pvalues import Ranked, membership, miscoverage, p_values_of
 from definetti.engine.segment import Segment
 from definetti.engine.stream import find_way, rank_counted_windows
+from definetti.engine.task import all_candidates, is_long
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.judged import (
     AnySet,

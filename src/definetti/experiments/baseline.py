@@ -13,11 +13,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti._system.mixins import Named
 from definetti.conformal.base import BaseHistoryConformal
-from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.encoded import EncodedHistory
 from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import miscoverage, ranks
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, all_candidates, is_long, powered
 from definetti.evaluation.results import Evaluation
 from definetti.models.base import Model
 from definetti.sets import PredictionSet

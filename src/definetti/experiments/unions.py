@@ -13,13 +13,12 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
-from definetti.data.candidates import all_candidates
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
-from definetti.data.labels import checked_states
-from definetti.data.sequences import read_lengths, training_length
+from definetti.data.labels import checked_states, read_lengths
+from definetti.data.series import training_length
 from definetti.engine.pvalues import Rank, ranks
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, all_candidates
 from definetti.experiments.baseline import Baseline, Standing
 from definetti.models.base import Estimate, Model, at_states
 from definetti.models.hmm import Parameters

@@ -16,11 +16,10 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.data.candidates import PER_WINDOW, all_candidates, is_long
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
 from definetti.engine.pvalues import miscoverage
-from definetti.engine.task import evaluate
+from definetti.engine.task import PER_WINDOW, all_candidates, evaluate, is_long
 from definetti.models.hmm import TrainedHMM
 from definetti.scores.nonconformity import upper_edge
 from definetti.symmetry.base import PRESENT

@@ -8,4 +8,4 @@ from definetti.models.hmmlearn import FromHmmlearn as FromHmmlearn
 from definetti.models.predictors import Marginals as Marginals
 from definetti.models.predictors import Predictor as Predictor
 from definetti.models.predictors import given_hmm as given_hmm
-from definetti.models.resolve import Auto as Auto
+from definetti.models.selection import Auto as Auto

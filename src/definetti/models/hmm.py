@@ -14,8 +14,8 @@ from definetti._system.mixins import Parametrized
 from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING, NONE
 from definetti.emissions.base import Emission, Labels
-from definetti.emissions.categorical import Categorical, log_frequencies
 from definetti.emissions.choice import Kinds, kinds_of_rows
+from definetti.emissions.symbols import Categorical, log_frequencies
 from definetti.models.base import Model
 from definetti.models.forward_backward import Chain, ChainWindows
 

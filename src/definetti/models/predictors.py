@@ -17,7 +17,7 @@ from definetti.data.history import Completion, History, Windows, unseen
 from definetti.data.labels import NONE, Alphabet, plain
 from definetti.emissions import Emission
 from definetti.emissions.base import Labels
-from definetti.emissions.categorical import FixedCategorical
+from definetti.emissions.symbols import FixedCategorical
 from definetti.models.base import Model, at_states
 from definetti.models.forward_backward import ChainWindows, smooth
 from definetti.models.hmm import HMM, Parameters, TrainedHMM, probabilities

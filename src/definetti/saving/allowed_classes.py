@@ -21,6 +21,7 @@ from definetti.conformal import ConformalHMM, GroupedConformalHMM
 from definetti.conformal.sequences import ConformalSequences
 from definetti.conformal.units import Units
 from definetti.data.encoded import EncodedHistory, Trained
+from definetti.data.encoded_sequence import Part
 from definetti.data.labels import (
     Alphabet,
     check_codes,
@@ -29,17 +30,15 @@ from definetti.data.labels import (
     is_array,
     require,
 )
-from definetti.data.parts import Part
 from definetti.emissions import Emission
 from definetti.emissions.base import JudgedAlone
-from definetti.emissions.categorical import FixedCategorical
 from definetti.emissions.choice import Kinds
 from definetti.emissions.classifier import TrainedClassifier
 from definetti.emissions.gaussian import Centred
 from definetti.emissions.mixed import Column, Columns, FixedMixed
+from definetti.emissions.symbols import FixedCategorical, FixedLabels, Lexicon
 from definetti.emissions.tables import Chunks, Raw, Rows
 from definetti.emissions.tempered import Boosted, Classes, Linear, Tempered, TrainedClasses
-from definetti.emissions.words import FixedLabels, Lexicon
 from definetti.levels import AdaptiveLevel
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory

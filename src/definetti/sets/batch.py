@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
-from definetti.data.candidates import all_candidates, check_listing
 from definetti.data.labels import check_length, checked_states, plain
 from definetti.engine.algorithm import rank
 from definetti.engine.past import rank_after
 from definetti.engine.pvalues import Ranked, membership, p_values_of
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, all_candidates, check_listing
 from definetti.levels import ConfidenceLevel, Levels
 from definetti.sets.base import Backend, BoolArray, column_labels, make_frame
 from definetti.sets.listed import PredictionSet

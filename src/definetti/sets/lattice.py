@@ -16,10 +16,9 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.data.candidates import powered
 from definetti.engine.past import past_by_state
 from definetti.engine.pvalues import ranks
-from definetti.engine.task import PredictionTask
+from definetti.engine.task import PredictionTask, powered
 from definetti.engine.thresholds import limit
 from definetti.levels import ConfidenceLevel, Levels
 from definetti.scores.nonconformity import round_scores

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.candidates import powered
+from definetti.engine.task import powered
 from definetti.levels import ConfidenceLevel
 from definetti.sets.base import (
     SHOWN,
@@ -36,7 +36,7 @@ class PredictionSet(BasePredictionSet):
     sequences : list of tuples of labels
     p_values : (len,) array
     states, horizon, confidence_level, method, exact, given, note : as in `BasePredictionSet`
-    all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
+    all_p_values : those of all sequences, in the order of `all_candidates`, where the
         set was made by ranking all; members alone have one if left out
     filled : whether nothing is plausible at the level, so that the set would be empty, and the
         most plausible sequence was let in alone

@@ -256,10 +256,8 @@ def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
     memory : as `definetti.memory.resolve_memory` reads it
     history : one that must have such tokens
     """
-    resolved = resolve_memory(memory)
-    if resolved == Order(1):
-        symmetry.check(history)
-        return symmetry
-    found = Remembering(symmetry, resolved)
-    found.check(history)
-    return found
+    if type(memory) is not int or memory != 1:
+        resolved = resolve_memory(memory)
+        symmetry = symmetry if resolved == Order(1) else Remembering(symmetry, resolved)
+    symmetry.check(history)
+    return symmetry

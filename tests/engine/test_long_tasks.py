@@ -3,8 +3,8 @@
 import pytest
 
 from definetti import ConformalHMM, experiments
-from definetti.data.candidates import is_long
 from definetti.data.encoded import EncodedHistory
+from definetti.engine.task import is_long
 from definetti.simulate import weather
 
 Y, X = weather(100, random_state=0)
