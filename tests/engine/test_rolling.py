@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import definetti.engine.past
 from definetti.data.history import Completion, History
 from definetti.engine.past import Chains, find_chains, latest_ends, rank_along_chains
 from definetti.engine.pvalues import ranks
@@ -74,3 +75,32 @@ def test_ranks_along_a_chain_that_grows_are_those_in_all_windows_before(seed):
         assert total[w, 0] == len(before) + 1
         np.testing.assert_array_equal(greater[w], [(before > one).sum() for one in own[w]])
         np.testing.assert_array_equal(equal[w], [1 + (before == one).sum() for one in own[w]])
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+@pytest.mark.parametrize("states", [1, 2])
+@pytest.mark.parametrize("made", [Spaced, Departures])
+def test_ranks_in_long_chains_are_those_of_walks(monkeypatch, made, states, horizon):
+    rng = np.random.default_rng(states)
+    tokens, grid = rng.integers(0, states, size=200), np.array([0.0, 2.0**-30, 0.5, np.inf, -7.0])
+    past, own = rng.choice(grid, size=200), rng.choice(grid, size=(60, 4))
+    chains = find_chains(made(recent=None), tokens, horizon)
+    lengths = 2 + horizon * np.arange(60)
+    asked = np.arange(states)[None] if made is Spaced else tokens[lengths - 1][:, None]
+    latest = latest_ends(chains.groups, asked, lengths)
+    found = rank_along_chains(chains, past, latest, own)
+    monkeypatch.setattr(definetti.engine.past, "STEPS", 10**9)
+    for one, other in zip(found, rank_along_chains(chains, past, latest, own), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+@pytest.mark.parametrize("made", [Spaced, Departures])
+def test_single_state_is_ranked_in_one_chain(monkeypatch, made, horizon):
+    walks = []
+    monkeypatch.setattr(definetti.engine.past, "_rank", lambda *arguments: walks.append(1))
+    chains = find_chains(made(recent=None), np.zeros(400, dtype=np.int64), horizon)
+    lengths = 1 + horizon * np.arange(100)
+    latest = latest_ends(chains.groups, np.zeros((1, 1), dtype=np.int64), lengths)
+    rank_along_chains(chains, np.zeros(400), latest, np.zeros((100, 1)))
+    assert not walks

@@ -100,14 +100,12 @@ class Chains(NamedTuple):
     parents : (T,) the end of the next older window of the same reference; −1 where there is none
     counted : (T,) whether the window that ends there is in the reference, or only begins it
     most : at most how many windows, the latest, are in a reference
-    all_before : whether there is one group, of all windows that end before
     """
 
     groups: IntArray
     parents: IntArray
     counted: npt.NDArray[np.bool_]
     most: int
-    all_before: bool = False
 
 
 def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | None:
@@ -127,7 +125,7 @@ def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | 
         ends = np.arange(len(tokens))
         counted = ends >= horizon
         groups, parents = np.where(counted, 0, -1), np.where(ends > horizon, ends - 1, -1)
-        return Chains(groups, parents, counted, most, all_before=True)
+        return Chains(groups, parents, counted, most)
     return None
 
 
@@ -169,9 +167,14 @@ def rank_along_chains(
     """
     found = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
-    most = min(chains.most, len(chains.parents))
-    if chains.all_before and most == len(chains.parents):
-        _rank_in_all(chains.counted, past, latest, scores, found, total)
+    most, width = min(chains.most, len(chains.parents)), latest.shape[1]
+    ends, along = np.ascontiguousarray(latest.T), np.empty(len(past), dtype=np.bool_)
+    many = most == len(past) and scores.size >= STEPS * width  # else a walk is no longer
+    if many and all(_follow_chain(chains.parents, own, along) for own in ends):
+        for g, own in enumerate(ends):
+            _follow_chain(chains.parents, own, along)
+            among, asked = chains.counted & along, np.ascontiguousarray(scores[:, g::width])
+            _rank_in_chain(among, past, own, asked, found[:, :, g::width], total[:, g])
         return found[0], found[1], total
     for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
         _rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
@@ -210,7 +213,21 @@ def _rank(
                 found[0, w, c], found[1, w, c] = above, same + 1
 
 
-def _rank_in_all(
+@kernel
+def _follow_chain(parents: IntArray, latest: Counts, along: npt.NDArray[np.bool_]) -> bool:
+    """Note which windows the latest chain has; tell whether the others are where it began."""
+    along[:] = False
+    node = np.int64(latest[-1]) if len(latest) else np.int64(-1)
+    while node >= 0:
+        along[node] = True
+        node = parents[node]
+    for w in range(len(latest)):
+        if (latest[w] >= 0 and not along[latest[w]]) or (w > 0 and latest[w] < latest[w - 1]):
+            return False
+    return True
+
+
+def _rank_in_chain(
     counted: npt.NDArray[np.bool_],
     past: FloatArray,
     latest: Counts,
@@ -218,15 +235,14 @@ def _rank_in_all(
     found: Counts,
     total: Counts,
 ) -> None:
-    """Rank as `_rank` does among all windows that end before, in O(log T) a candidate."""
+    """Rank as `_rank` does among those counted that end before, in O(log T) a candidate."""
     values, places = np.unique(past[counted], return_inverse=True)
     by_time = np.full(len(past), -1)
     by_time[counted] = places
     tree, done = np.zeros(len(values) + 1, dtype=np.int32), np.zeros(2, dtype=np.int64)
     for part in cut_pieces(len(scores), STEPS * max(1, scores.shape[1])):
         _rank_growing(
-            by_time, values, tree, done, latest[part, 0], scores[part], found[:, part],
-            total[part, 0],
+            by_time, values, tree, done, latest[part], scores[part], found[:, part], total[part],
         )  # fmt: skip
 
 
