@@ -31,23 +31,19 @@ class Kinds(NamedTuple):
         same = self.shape == other.shape and len(self.kinds) == len(other.kinds)
         if shape == "tuples" and not same:
             return Kinds("single", {0: "symbols"})
-        keys = dict.fromkeys([*self.kinds, *other.kinds])
-        both = {
-            key: join_kinds(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
-            for key in keys
-        }
-        return Kinds(shape, both)
+        joined = dict(self.kinds)
+        for key, found in other.kinds.items():
+            joined[key] = join_kinds(joined.get(key, "nothing"), found)
+        return Kinds(shape, joined)
 
     def emission(self) -> Emission:
         """Choose an emission."""
         found = list(self.kinds.values())
-        if self.shape in ("single", "nothing") or (
-            self.shape == "tuples" and "numbers" not in found
-        ):
-            value = found[0] if self.shape == "single" else "symbols"
-            if value == "numbers":
-                return Gaussian()
-            return Text() if value == "text" else Categorical()
+        if self.shape == "single" and found[0] in ("numbers", "text"):
+            return Gaussian() if found[0] == "numbers" else Text()
+        tuples = self.shape == "tuples" and "numbers" not in found
+        if tuples or self.shape in ("single", "nothing"):
+            return Categorical()
         real = set(found) & {"numbers", "integers"} and set(found) <= {*NUMBERS, "nothing"}
         if real and self.shape in ("rows", "tuples"):
             # Columns without names have no type of their own: one of reals makes all real.
@@ -71,10 +67,7 @@ def kinds_of(observations: Any) -> Kinds:
     if not isinstance(observations, (list, tuple, np.ndarray)):
         native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        columns: dict[Hashable, str] = {
-            series.name: kind(series) for series in native.iter_columns()
-        }
-        return Kinds("columns", columns)
+        return Kinds("columns", {series.name: kind(series) for series in native.iter_columns()})
     if isinstance(native, nw.Series):
         # Its type tells, however long it is, but for one in which all is missing.
         text = native.dtype == nw.String and native.null_count() < len(native)
@@ -89,8 +82,9 @@ def kinds_of(observations: Any) -> Kinds:
     if set(map(type, values)) in ({str}, {str, type(None)}):
         return _single("text")
     # Each distinct value is looked at once, where values can be told apart by their hash.
-    seen = _distinct(values) if all_hashable(values) else values
-    known = [value for value in seen if not is_missing(value)]
+    if all_hashable(values):  # True equals 1, and is another kind
+        values = [value for _, value in dict.fromkeys((type(value), value) for value in values)]
+    known = [value for value in values if not is_missing(value)]
     mappings = [value for value in known if isinstance(value, Mapping)]
     if mappings:
         keys = dict.fromkeys(key for row in mappings for key in row)
@@ -132,11 +126,6 @@ def join_kinds(one: str, other: str) -> str:
     if one in NUMBERS and other in NUMBERS:
         return max(one, other, key=NUMBERS.index)
     return "symbols"
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    """Drop repetitions, but not what only compares equal: True is 1, and another kind."""
-    return [value for _, value in dict.fromkeys((type(value), value) for value in values)]
 
 
 def _single(found: str) -> Kinds:

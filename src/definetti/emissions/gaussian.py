@@ -125,10 +125,8 @@ class Gaussian(CodedRows, name="gaussian"):
     ) -> tuple[Centred, IntArray]:
         table = Centred() if table is None else table
         vectors = table.rows.read(observations, name)
-        large = np.abs(vectors.values) > 1e150
-        vectors.refuse(
-            large, "its square is beyond what a machine number holds; rescale the column"
-        )
+        remedy = "its square is beyond what a machine number holds; rescale the column"
+        vectors.refuse(np.abs(vectors.values) > 1e150, remedy)
         return table.added(vectors, vectors.values[self._used(vectors.values)])
 
     def decode(self, table: Centred, codes: IntArray) -> FloatArray:
@@ -193,9 +191,9 @@ class Gaussian(CodedRows, name="gaussian"):
         leaning = share(counts, self.prior)
         means = shrunk(counts, sums, self.prior, pooled) / units
         targets = inside + leaning * (1.0 - inside)
-        weight = 2.0 if not full else alive.sum(axis=2, keepdims=True) + 1.0
-        if self.shrinkage is not None:
-            weight = self.shrinkage
+        weight = self.shrinkage
+        if weight is None:
+            weight = alive.sum(axis=2, keepdims=True) + 1.0 if full else 2.0
         if not full:
             spread = _drawn(within, freedom, targets, weight) + FLOOR
             return Laws(alive[:, 0], units[:, 0], means, spread)
@@ -369,11 +367,8 @@ def _diagonal_densities(
         own = sets[g]
         for i in range(laws.means.shape[1]):
             for k in columns:
-                variance, mean, unit = (
-                    laws.covariances[g, i, k],
-                    laws.means[g, i, k],
-                    laws.units[g, k],
-                )
+                variance, mean = laws.covariances[g, i, k], laws.means[g, i, k]
+                unit = laws.units[g, k]
                 precision = 1.0 / variance
                 constant = 0.5 * math.log(variance) + HALF_LOG_2PI + math.log(unit)
                 for r in range(first, last):

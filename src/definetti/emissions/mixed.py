@@ -22,6 +22,10 @@ from definetti.emissions.tables import Chunks, new_codes
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
 NUMBERS = ("flags", "counts", "integers", "numbers")  # each holds the one before
+LAWS: dict[str, type[Emission]] = {
+    "numbers": Gaussian, "integers": Gaussian, "counts": Poisson, "switches": Bernoulli,
+    "flags": Bernoulli,
+}  # fmt: skip
 
 
 def kind(values: Any) -> str:
@@ -76,11 +80,7 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
 
 def emission_for(found: str) -> Emission:
     """Return an emission for a column of a kind."""
-    if found in ("numbers", "integers"):
-        return Gaussian()
-    if found == "counts":
-        return Poisson()
-    return Bernoulli() if found in ("switches", "flags") else Categorical()
+    return LAWS.get(found, Categorical)()
 
 
 class Column(NamedTuple):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.mixins import Saved
-from definetti.data.labels import MISSING, is_missing, listed
+from definetti.data.labels import MISSING, NONE, is_missing, listed
 from definetti.emissions.base import Emission, Labels
 
 
@@ -203,7 +203,11 @@ class Rows:
 
         Infinite numbers are refused unless `infinite` lets them pass.
         """
-        new = self._ordered(read(observations, name))
+        new = read(observations, name)
+        if self.columns is not None and new.columns not in (None, self.columns):
+            check_columns(new.columns, self.columns, name)
+            order = [new.columns.index(column) for column in self.columns]
+            new = replace(new, values=new.values[:, order], columns=self.columns)
         if not infinite:
             new.refuse(np.isinf(new.values), "use a finite number, or None where it is missing")
         if self.width not in (None, new.width) and not np.isnan(new.values).all():
@@ -224,13 +228,6 @@ class Rows:
         columns = self.columns or vectors.columns
         flat = vectors.flat if self.width is None else self.flat
         return Rows(chunks, vectors.width, columns, flat), codes
-
-    def _ordered(self, new: Vectors) -> Vectors:
-        if self.columns is None or new.columns in (None, self.columns):
-            return new
-        check_columns(new.columns, self.columns, new.name)
-        order = [new.columns.index(column) for column in self.columns]
-        return replace(new, values=new.values[:, order], columns=self.columns)
 
 
 def new_codes(present: npt.NDArray[np.bool_], known: int) -> IntArray:
@@ -265,12 +262,10 @@ class CodedRows(Emission):
         return rows.added(vectors)
 
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = table.decoded(codes)
-        return found
+        return np.asarray(table.decoded(codes))
 
-    def columns_of(self, table: Any) -> Labels | None:
-        found: Labels | None = table.columns
-        return found
+    def columns_of(self, table: Any) -> Any:
+        return table.columns
 
     def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         return self  # sums do not depend on what else is in the table
@@ -287,11 +282,14 @@ class Raw(Saved):
     def __len__(self) -> int:
         return len(self.chunks)
 
+    @property
+    def width(self) -> int:
+        return 1 if self.schema is None else len(self.schema)
+
     def _saved(self) -> dict[str, Any]:
-        none = None
-        if self.schema is not None:  # a frame without rows says it all
-            none = nw.from_dict({one: [] for one in self.schema}, self.schema, backend=self.backend)
-        return {"chunks": self.chunks, "frame": None if none is None else none.to_native()}
+        # A frame without rows says it all.
+        empty = None if self.schema is None else self.take(NONE)
+        return {"chunks": self.chunks, "frame": empty}
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> Raw:
@@ -304,10 +302,11 @@ class Raw(Saved):
         """Return a table that also holds new observations, and their codes."""
         frame = nw.from_native(observations, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            table = (
-                self if len(self) else Raw(self.chunks, dict(frame.schema), frame.implementation)
-            )
-            rows = [tuple(row) for row in table._ordered(frame, name).rows()]
+            schema = dict(frame.schema)
+            table = self if len(self) else Raw(self.chunks, schema, frame.implementation)
+            known = list(table.schema or {})
+            check_columns(frame.columns, known, name)
+            rows = frame.select(known).rows()
         else:
             table, rows = self, [(value,) for value in listed(observations, name)]
             if self.schema is not None:
@@ -315,46 +314,37 @@ class Raw(Saved):
                     f"{name} must be a data frame with the columns {', '.join(self.schema)}, as "
                     f"the fitted ones are, got {type(observations).__name__}"
                 )
-        present = [not all(map(is_missing, row)) for row in rows]
-        kept = np.empty((sum(present), len(rows[0]) if rows else 0), dtype=object)
-        for k, row in enumerate(row for row, there in zip(rows, present, strict=True) if there):
-            kept[k] = row
-        codes = new_codes(np.array(present, dtype=np.bool_), len(self))
-        return replace(table, chunks=table.chunks.extended(kept)), codes
+        values = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
+        for k, row in enumerate(rows):
+            values[k] = row
+        present = np.array([not all(map(is_missing, row)) for row in rows], dtype=np.bool_)
+        chunks = table.chunks.extended(values[present])
+        return replace(table, chunks=chunks), new_codes(present, len(self))
 
     def take(self, codes: IntArray) -> Any:
         """Return observations by their codes, none of them missing: a frame, or an array."""
-        width = 1 if self.schema is None else len(self.schema)
-        rows = self.chunks.take(codes, width, missing=None)
+        rows = self.chunks.take(codes, self.width, missing=None)
         if self.schema is None:
             return rows[..., 0]
         columns = {name: rows[..., k].tolist() for k, name in enumerate(self.schema)}
-        made = nw.from_dict(columns, schema=self.schema, backend=self.backend)
-        return made.to_native()
+        return nw.from_dict(columns, schema=self.schema, backend=self.backend).to_native()
 
     def decoded(self, codes: IntArray) -> npt.NDArray[Any]:
         """Return observations as tuples or as they came, None where missing."""
         flat = np.full(codes.size, None, dtype=object)
-        width = 1 if self.schema is None else len(self.schema)
-        values = self.chunks.take(codes.ravel(), width, missing=None)
+        values = self.chunks.take(codes.ravel(), self.width, missing=None)
         for k in np.flatnonzero(codes.ravel() != MISSING):
             flat[k] = values[k, 0] if self.schema is None else tuple(values[k])
         return flat.reshape(codes.shape)
 
     def first_gap(self, codes: IntArray) -> tuple[int, str] | None:
         """Return row and column of the first gap in rows that are there, if any has one."""
-        schema = self.schema or {}
-        values = self.chunks.take(codes, len(schema) or 1, missing=None)
+        values = self.chunks.take(codes, self.width, missing=None)
         for row in np.flatnonzero(codes != MISSING).tolist():
-            for column, value in zip(schema, values[row], strict=False):
+            for column, value in zip(self.schema or (), values[row], strict=False):
                 if is_missing(value):
                     return row, column
         return None
-
-    def _ordered(self, frame: nw.DataFrame[Any], name: str) -> nw.DataFrame[Any]:
-        known = list(self.schema or {})
-        check_columns(frame.columns, known, name)
-        return frame.select(known)
 
 
 def is_raw(observations: Any) -> bool:
