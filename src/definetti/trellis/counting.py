@@ -178,16 +178,14 @@ def _tally(
     k, found = 0, 0.0
     while k >= 0:
         k, found = _walk(
-            trellis.first, trellis.moves, possible, certain, weights, bound,
-            tally, upcoming, costs, k, found, PIECE,
+            trellis, possible, certain, weights, bound, tally, upcoming, costs, k, found, PIECE,
         )  # fmt: skip
     return tally
 
 
 @kernel
 def _walk(
-    first: FloatArray,
-    moves: FloatArray,
+    trellis: Trellis,
     possible: FloatArray,
     certain: FloatArray,
     weights: FloatArray,
@@ -200,8 +198,8 @@ def _walk(
     turns: int,
 ) -> tuple[int, float]:
     """Go on with the walk, so many turns; return where it is, -1 where it has ended."""
-    h, n = possible.shape
-    wide = moves.shape[1] > 1
+    first, moves, _ = trellis
+    (h, n), wide = possible.shape, moves.shape[1] > 1
     for _ in range(turns):
         if k < 0:
             break

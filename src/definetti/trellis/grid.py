@@ -52,7 +52,7 @@ def count_on_grid(
     tops = tops.clip(-1, max(tops[-1].max(), -1)).astype(np.int64)
     grid = _Grid(least, trellis.moves, tops, width=width, noise=noise, up=up)
     rate = _find_best_rate(grid)
-    log_weight, onward, scales = _weigh(*grid, rate)
+    log_weight, onward, scales = _weigh(grid, rate)
     if log_weight == -np.inf:
         return [0] * n
     chances, dropped = _carry_chances(grid, rate, onward, scales)
@@ -73,16 +73,16 @@ def _find_best_rate(grid: _Grid) -> float:
     low, high = 0.0, h * math.log(n) / max(1, int(grid.tops[-1].max()))
     golden = (math.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = _weigh(*grid, left)[0], _weigh(*grid, right)[0]
+    at_left, at_right = _weigh(grid, left)[0], _weigh(grid, right)[0]
     for _ in range(14):  # to a thousandth of where it may lie
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - golden * (high - low)
-            at_left = _weigh(*grid, left)[0]
+            at_left = _weigh(grid, left)[0]
         else:
             low, left, at_left = left, right, at_right
             right = low + golden * (high - low)
-            at_right = _weigh(*grid, right)[0]
+            at_right = _weigh(grid, right)[0]
     return float(low + high) / 2
 
 
@@ -109,35 +109,28 @@ def find_least_addition(
 
 
 @kernel
-def _count_bins(cost: float, least: float, width: float, noise: float, top: int, up: bool) -> int:
+def _count_bins(grid: _Grid, k: int, i: int, j: int) -> int:
     """Bins that an edge uses up, -1 if more than there can be: what it adds to the least cost."""
-    addition = cost - least
+    least, moves, width, top = grid.least, grid.moves, grid.width, grid.tops[k + 1, j]
+    addition = least[k, i] + moves[k, i if moves.shape[1] > 1 else 0, j] - least[k + 1, j]
     if not addition <= (top + 1) * width:  # nor if it is not a number
         return -1
-    if up:
-        bins = int(np.ceil(max(addition - noise, 0.0) / width))
+    if grid.up:
+        bins = int(np.ceil(max(addition - grid.noise, 0.0) / width))
     else:
-        bins = int((max(addition, 0.0) + noise) / width)
+        bins = int((max(addition, 0.0) + grid.noise) / width)
     return bins if bins <= top else -1
 
 
 @kernel
-def _weigh(
-    least: FloatArray,
-    moves: FloatArray,
-    tops: IntArray,
-    width: float,
-    noise: float,
-    up: bool,
-    rate: float,
-) -> tuple[float, FloatArray, FloatArray]:
+def _weigh(grid: _Grid, rate: float) -> tuple[float, FloatArray, FloatArray]:
     """Weigh the ways from each node to the end: exp(-rate) for each bin used, exp(rate) unused.
 
     Returns the logarithm of the weight of all paths, (h, n) logarithms of the weights from each
     node, without a common factor at each step, and (h - 1,) logarithms of these factors.
     """
+    tops = grid.tops
     h, n = tops.shape
-    wide = moves.shape[1] > 1
     onward = np.full((h, n), -np.inf)
     scales = np.zeros(h - 1)
     terms = np.empty(n)
@@ -150,8 +143,7 @@ def _weigh(
             if tops[k, i] < 0:
                 continue
             for j in range(n):
-                cost = least[k, i] + moves[k, i if wide else 0, j]
-                bins = _count_bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
+                bins = _count_bins(grid, k, i, j)
                 terms[j] = onward[k + 1, j] - rate * bins if bins >= 0 else -np.inf
             peak = terms.max()
             if peak > -np.inf:
@@ -181,7 +173,7 @@ def _carry_chances(
     dropped = 0.0
     for part in cut_pieces(h - 1, n * n * size):
         now, begin, end, dropped = _carry(
-            *grid, rate, onward, scales, part.start, part.stop, now, begin, end, dropped
+            grid, rate, onward, scales, part.start, part.stop, now, begin, end, dropped
         )
     return _end_chances(now, begin, end, grid.tops[-1], rate), dropped
 
@@ -202,12 +194,7 @@ def _begin_chances(onward: FloatArray, size: int) -> tuple[FloatArray, IntArray,
 
 @kernel
 def _carry(
-    least: FloatArray,
-    moves: FloatArray,
-    tops: IntArray,
-    width: float,
-    noise: float,
-    up: bool,
+    grid: _Grid,
     rate: float,
     onward: FloatArray,
     scales: FloatArray,
@@ -219,8 +206,7 @@ def _carry(
     dropped: float,
 ) -> tuple[FloatArray, IntArray, IntArray, float]:
     """Carry the chances on from one step to another."""
-    n, size = now.shape
-    wide = moves.shape[1] > 1
+    tops, (n, size) = grid.tops, now.shape
     after = np.zeros((n, size))
     begin_after, end_after = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     used = np.empty(n, dtype=np.int64)
@@ -230,8 +216,7 @@ def _carry(
             for i in range(n):
                 used[i] = -1
                 if end[i] > begin[i] and onward[k + 1, j] > -np.inf:
-                    cost = least[k, i] + moves[k, i if wide else 0, j]
-                    used[i] = _count_bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
+                    used[i] = _count_bins(grid, k, i, j)
                 if used[i] >= 0:
                     low = min(low, begin[i] + used[i])
                     high = max(high, min(end[i] + used[i], tops[k + 1, j] + 1))

@@ -53,8 +53,8 @@ def members(
         finite.check()
         check_shape(finite.first, trellis.first.shape, "first")
         check_shape(finite.moves, trellis.moves.shape, "moves")
-    first, moves, _ = finite_terms(trellis) if finite is None else finite
-    least, following = _best_completions(moves, trellis.worst, trellis.n_states, last)
+    finite = finite_terms(trellis) if finite is None else finite._replace(worst=trellis.worst)
+    least, following = _best_completions(finite, last)
     # Ties in cost are broken by age: paths cannot be compared.
     heap: list[tuple[float, int, Path, int, int, int, int]] = []
     age = count()
@@ -62,7 +62,7 @@ def members(
     def keep(parent: Path, low: int, high: int, cost: float = -1.0, state: int = -1) -> None:
         if low < high:
             best, position, deviation = _best_deviation(
-                first, moves, trellis.worst, least, parent, low, high, cost, state
+                finite, least, parent, low, high, cost, state
             )
             if position >= 0:
                 heappush(heap, (best, next(age), parent, low, high, position, deviation))
@@ -95,10 +95,10 @@ def finite_terms(trellis: Trellis) -> Trellis:
 
 
 @kernel
-def _best_completions(moves: FloatArray, worst: bool, n: int, last: int) -> tuple[FloatArray, Path]:
+def _best_completions(trellis: Trellis, last: int) -> tuple[FloatArray, Path]:
     """Least cost from each node to the last state, and the node that comes next on that way."""
-    wide = moves.shape[1] > 1
-    steps = len(moves)
+    first, moves, worst = trellis
+    n, steps, wide = len(first), len(moves), moves.shape[1] > 1
     least = np.zeros((steps + 1, n))
     following = np.full((steps + 1, n), last, dtype=np.int32)
     for k in range(steps - 1, -1, -1):
@@ -118,9 +118,7 @@ def _best_completions(moves: FloatArray, worst: bool, n: int, last: int) -> tupl
 
 @kernel
 def _best_deviation(
-    first: FloatArray,
-    moves: FloatArray,
-    worst: bool,
+    trellis: Trellis,
     least: FloatArray,
     parent: Path,
     low: int,
@@ -129,6 +127,7 @@ def _best_deviation(
     state: int,
 ) -> tuple[float, int, int]:
     """Cost, position and state of the best deviation in a range that comes after a given one."""
+    first, moves, worst = trellis
     wide = moves.shape[1] > 1
     best, position, deviation = np.inf, -1, -1
     before = 0.0  # the cost of the parent up to the position, in the same order each time

@@ -77,7 +77,7 @@ class Trellis(NamedTuple):
         self.check()
         check_shape(paths, (len(paths), self.horizon), "paths")
         check_indices(paths, 0, self.n_states, "paths")
-        return _cost(self.first, self.moves, self.worst, paths)
+        return _cost(self, paths)
 
 
 @kernel
@@ -87,7 +87,8 @@ def add_term(cost: float, term: float, worst: bool) -> float:
 
 
 @kernel
-def _cost(first: FloatArray, moves: FloatArray, worst: bool, paths: IntArray) -> FloatArray:
+def _cost(trellis: Trellis, paths: IntArray) -> FloatArray:
+    first, moves, worst = trellis
     wide = moves.shape[1] > 1  # else the cost of a move does not depend on where it starts
     costs = np.empty(len(paths))
     for b in range(len(paths)):
@@ -107,7 +108,7 @@ def arrivals(trellis: Trellis) -> FloatArray:
            [0. , 1.5]])
     """
     trellis.check()
-    return _arrivals(*trellis)
+    return _arrivals(trellis)
 
 
 def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
@@ -128,7 +129,7 @@ def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
     n = trellis.n_states
     moves = np.broadcast_to(trellis.moves, (len(trellis.moves), n, n))
     backwards = np.ascontiguousarray(moves[::-1].swapaxes(1, 2))
-    return _arrivals(terminal, backwards, trellis.worst)[::-1]
+    return _arrivals(Trellis(terminal, backwards, trellis.worst))[::-1]
 
 
 def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> FloatArray:
@@ -151,7 +152,7 @@ def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> Float
            [5. , 2. ]])
     """
     trellis.check_last(limits, "limits")
-    return _headroom(trellis.moves, trellis.worst, limits, every)
+    return _headroom(trellis, limits, every)
 
 
 def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
@@ -179,9 +180,9 @@ def edges(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def _arrivals(first: FloatArray, moves: FloatArray, worst: bool) -> FloatArray:
-    n = len(first)
-    wide = moves.shape[1] > 1
+def _arrivals(trellis: Trellis) -> FloatArray:
+    first, moves, worst = trellis
+    n, wide = len(first), moves.shape[1] > 1
     least = np.full((len(moves) + 1, n), np.inf)
     least[0] = first
     for k in range(len(moves)):
@@ -193,9 +194,9 @@ def _arrivals(first: FloatArray, moves: FloatArray, worst: bool) -> FloatArray:
 
 
 @kernel
-def _headroom(moves: FloatArray, worst: bool, limits: FloatArray, every: bool) -> FloatArray:
-    n = len(limits)
-    wide = moves.shape[1] > 1
+def _headroom(trellis: Trellis, limits: FloatArray, every: bool) -> FloatArray:
+    _, moves, worst = trellis
+    n, wide = len(limits), moves.shape[1] > 1
     room = np.full((len(moves) + 1, n), np.inf if every else -np.inf)
     room[-1] = limits
     for k in range(len(moves) - 1, -1, -1):
