@@ -66,7 +66,7 @@ class Kind:
     made : the class
     names : the arguments that make an object, which are attributes of the same names
     parts : what some of these arguments have to be
-    fits : tells of these arguments, as attributes, whether they fit together; called last
+    fits : tells of these arguments, as attributes, whether they fit together, or raises an error
     memory : how many bytes an object takes beside these arguments
     """
 
@@ -95,7 +95,8 @@ class Kind:
             raise ValueError(f"a {self.name} is made of {', '.join(kept)[:80]}")
         for name, sound in self.parts.items():
             require(sound(kept[name]), f"{name} of a {self.name}")
-        require(self.fits is None or self.fits(SimpleNamespace(**kept)), f"a {self.name}")
+        if self.fits is not None:
+            require(self.fits(SimpleNamespace(**kept)) in (None, True), f"a {self.name}")
         return self.made(**kept)
 
     def _claim(self, kept: dict[str, Any]) -> None:
@@ -137,19 +138,12 @@ def _are_rows(own: Any) -> bool:
     return named and same and (own.width is None) == (not arrays)
 
 
-def _is_column(own: Any) -> bool:
-    if own.table is not None:
-        check_table(own.emission, own.table)
-    return True
-
-
-def _are_columns(own: Any) -> bool:
-    """Tell whether codes are in the tables of their columns."""
+def _check_columns(own: Any) -> None:
+    """Refuse codes that are not in the tables of their columns."""
     for codes in own.chunks.arrays:
         require(is_array(codes, np.int64, 2) and codes.shape[1] == len(own.columns), "codes")
         for column, those in zip(own.columns, codes.T, strict=True):
             check_codes(column.table, those)
-    return True
 
 
 def _is_trained(own: Any) -> bool:
@@ -210,21 +204,12 @@ def _is_set(own: Any) -> bool:
     return known and NUMBERS(own.all_p_values) and len(own.all_p_values) == most
 
 
-def _is_classifier(own: Any) -> bool:
-    checked_prior(own.floor, "floor")
-    return True
-
-
-def _is_hmm(own: Any) -> bool:
-    HMM(own.prior, own.emission).check()
-    return True
-
-
 def _kind(name: str, made: type[Any], fits: Check | None = None, /, **parts: Check) -> Kind:
     """Return the kind of a dataclass, a named tuple, or a `Saved`."""
+    names = getattr(made, "_fields", ())
     if is_dataclass(made):
-        return Kind(name, made, tuple(one.name for one in fields(made) if one.init), parts, fits)
-    return Kind(name, made, tuple(getattr(made, "_fields", ())), parts, fits)
+        names = tuple(one.name for one in fields(made) if one.init)
+    return Kind(name, made, names, parts, fits)
 
 
 _known = _tuple_of(lambda code: type(code) is int and code >= 0)
@@ -266,13 +251,17 @@ KINDS = [
     ),
     _kind("lexicon", Lexicon),
     _kind("raw", Raw),
-    _kind("column", Column, _is_column, emission=LAW),
     _kind(
-        "columns", Columns, _are_columns,
+        "column", Column,
+        lambda own: None if own.table is None else check_table(own.emission, own.table),
+        emission=LAW,
+    ),
+    _kind(
+        "columns", Columns, _check_columns,
         columns=_tuple_of(_a(Column)), chunks=_a(Chunks), named=FLAG,
     ),
     _kind("kinds", Kinds),
-    Kind("hmm", HMM, ("prior", "emission"), fits=_is_hmm),
+    Kind("hmm", HMM, ("prior", "emission"), fits=lambda own: HMM(own.prior, own.emission).check()),
     Kind("auto", Auto),
     _kind("trained hmm", TrainedHMM, _is_trained, **_trained),
     _kind(
@@ -314,7 +303,10 @@ KINDS = [
     _kind("fixed categorical", FixedCategorical, known=_known),
     _kind("fixed labels", FixedLabels, known=_known),
     _kind("fixed mixed", FixedMixed, fixed=_tuple_of(LAW)),
-    _kind("trained classifier", TrainedClassifier, _is_classifier, frequencies=NUMBERS),
+    _kind(
+        "trained classifier", TrainedClassifier, lambda own: checked_prior(own.floor, "floor"),
+        frequencies=NUMBERS,
+    ),
     _kind(
         "hmmlearn emission", HmmlearnEmission,
         lambda own: sorted(own.order.tolist()) == list(range(len(own.order))), order=CODES,
