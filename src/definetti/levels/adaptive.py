@@ -159,9 +159,8 @@ class AdaptiveLevel(Named, Saved, ABC):
     def state(self) -> dict[str, Any]:
         """All that has happened, in numbers, text and lists of them, as JSON has them."""
         waiting = [[number, *map(str, held)] for number, held in self.waiting.items()]
-        return {**{name: getattr(self, name) for name in COUNTS}, "waiting": waiting} | {
-            "remembered": self.remembered
-        }
+        counts = {name: getattr(self, name) for name in COUNTS}
+        return {**counts, "waiting": waiting, "remembered": self.remembered}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state` that was saved."""

@@ -160,13 +160,12 @@ def _sizes(
     Scores rise; `expected` windows will calibrate for each that is there, at most `recent` in all.
     """
     number = len(truth)
-    places = [ceil((number + 1) * (1 - miscoverage(level))) - 1 for level in grid.tolist()]
     windows = number * expected if recent is None else min(number * expected, recent)
-    few = [miscoverage(level) * (Fraction(windows) + 1) < 1 for level in grid.tolist()]
-    limits = [
-        np.inf if place >= number or short else upper_edge(truth[place])
-        for place, short in zip(places, few, strict=True)
-    ]
+    limits = []
+    for alpha in map(miscoverage, grid.tolist()):
+        place = ceil((number + 1) * (1 - alpha)) - 1
+        few = alpha * (Fraction(windows) + 1) < 1
+        limits.append(np.inf if place >= number or few else upper_edge(truth[place]))
     return np.searchsorted(candidates, limits, side="right")
 
 
@@ -178,9 +177,8 @@ def _spend(sizes: FloatArray, shares: FloatArray, grid: FloatArray, average: flo
 
     def pick(price: float) -> IntArray:
         costs = sizes - price * shares[:, None] * grid
-        return np.asarray(
-            len(grid) - 1 - costs[:, ::-1].argmin(axis=1)
-        )  # of equal ones the highest
+        # Of equal ones the highest.
+        return np.asarray(len(grid) - 1 - costs[:, ::-1].argmin(axis=1))
 
     low, high = 0.0, 1.0
     while not kept(pick(high)):

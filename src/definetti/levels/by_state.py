@@ -172,17 +172,11 @@ def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str
     )
 
 
-def grouped(
-    confidence_level: Mapping[Any, float],
-) -> list[tuple[float, str | None]]:
+def grouped(confidence_level: Mapping[Any, float]) -> list[tuple[float, str | None]]:
     """Return the levels, each with its states in words; None for all others, at the end."""
     groups: dict[float, list[str]] = {}
     for label, level in confidence_level.items():
         if label is not OTHERS:
             groups.setdefault(level, []).append(str(label))
-    found: list[tuple[float, str | None]] = [
-        (level, " or ".join(names)) for level, names in groups.items()
-    ]
-    if OTHERS in confidence_level:
-        found.append((confidence_level[OTHERS], None))
-    return found
+    others = [(confidence_level[OTHERS], None)] if OTHERS in confidence_level else []
+    return [*((level, " or ".join(names)) for level, names in groups.items()), *others]

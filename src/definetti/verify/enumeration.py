@@ -191,19 +191,16 @@ def enumerate_ranks(
     paths = product(range(n_states), repeat=length)
     pasts = [(y, x) for x in paths for y in product(range(n_symbols), repeat=length)]
     ranked = rank_sequences(predictor, n_states, n_symbols, pasts, horizon, observed, verbose)
+    fitted = ranked.fitted
+    present = isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state"
     return Enumeration(
         np.array([pasts[row.past][1] + row.states for row in ranked.rows]),
         np.array([pasts[row.past][0] + row.symbols for row in ranked.rows]),
         [row.rank for row in ranked.rows],
         predictor.smoothing,
-        -1 - horizon * _is_given_present(ranked.fitted),
+        -1 - horizon * present,
         ranked.predictions,
     )
-
-
-def _is_given_present(fitted: Any) -> bool:
-    """Tell whether coverage is conditional on the present state, not on the last."""
-    return isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state"
 
 
 def exact_coverage(
