@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from definetti.experiments.baseline import Baseline
 from definetti.levels import ACI, AdaptiveLevel, DtACI, QuantilePID
@@ -16,11 +15,11 @@ class Adapting(Baseline):
     """A baseline whose level adapts, by one of the rules of `definetti.levels`."""
 
     learns_from_misses = True
+    rule: ClassVar[type[AdaptiveLevel]]
     _rule: AdaptiveLevel
 
-    @abstractmethod
     def _make_rule(self) -> AdaptiveLevel:
-        """Return the rule, which refuses parameters that make no sense."""
+        return self.rule(self.confidence_level)
 
     @property
     def alpha_(self) -> Fraction:
@@ -117,9 +116,7 @@ class TunedLevel(Adapting, name="dtaci"):
     """
 
     title = "dynamically tuned adaptive conformal inference"
-
-    def _make_rule(self) -> DtACI:
-        return DtACI(self.confidence_level)
+    rule = DtACI
 
 
 class ControlledLevel(Adapting, name="quantile_pid"):
@@ -132,6 +129,4 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     """
 
     title = "conformal PID control"
-
-    def _make_rule(self) -> QuantilePID:
-        return QuantilePID(self.confidence_level)
+    rule = QuantilePID
