@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle, product
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -170,17 +170,15 @@ def verdicts(rows: Rows) -> Rows:
             (r for r in own if r.get("high", 0.0) >= PROMISED),
             key=lambda r: (r["scaled_size"], r["guaranteed"] == "no"),
         )
-        ours = [r for r in valid if r["by"] == "ours"]
-        by_state = [r["method"] for r in valid if r.get("by_state")]
-        line: dict[str, Any] = {"world": world, "horizon": horizon, "smallest": None,
-                                "guaranteed": None, "ours": None, "ours_over_smallest": None,
-                                "by_state": by_state[0] if by_state else None}  # fmt: skip
-        if valid:
-            line |= {"smallest": valid[0]["method"], "guaranteed": valid[0]["guaranteed"]}
-        if ours:
-            ratio = ours[0]["scaled_size"] / max(valid[0]["scaled_size"], 1e-300)
-            line |= {"ours": ours[0]["method"], "ours_over_smallest": ratio}
-        found.append(line)
+        best = valid[0] if valid else {}
+        ours = next((r for r in valid if r["by"] == "ours"), {})
+        ratio = ours["scaled_size"] / max(best["scaled_size"], 1e-300) if ours else None
+        found.append({
+            "world": world, "horizon": horizon, "smallest": best.get("method"),
+            "guaranteed": best.get("guaranteed"), "ours": ours.get("method"),
+            "ours_over_smallest": ratio,
+            "by_state": next((r["method"] for r in valid if r.get("by_state")), None),
+        })  # fmt: skip
     return found
 
 
@@ -213,13 +211,10 @@ ACROSS = 4
 def assign_looks(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
     """Give each method a marker and a colour, by its name."""
     looks: dict[str, dict[str, Any]] = {}
-    before: Counter[str] = Counter()
+    ahead = {by: cycle(product(COLOURS[by], MARKERS[by])) for by in MARKERS}
     for one in contestants:
-        markers, colours = MARKERS[one.by], COLOURS[one.by]
-        turn, place = divmod(before[one.by], len(markers))
-        before[one.by] += 1
-        colour = colours[turn % len(colours)]
-        looks[one.name] = {"marker": markers[place], "linestyle": "none", "color": colour}
+        colour, marker = next(ahead[one.by])
+        looks[one.name] = {"marker": marker, "linestyle": "none", "color": colour}
         if one.by == "others":
             looks[one.name]["markerfacecolor"] = "none"
     return looks
