@@ -138,38 +138,31 @@ class Monitored:
         return cut_set(every, Fraction(self.monitor.adaptive.alpha), bool(cp.allow_empty))
 
 
-def _full(name: str, *, exact: bool = True, restart: str = "", **more: Any) -> Contestant:
-    settings = (("symmetry", "full"), ("conformity_score", "path"), *more.items())
-    return Contestant(name, "ours", exact, settings, split=False, each=True, restart=restart)
-
-
-def _split(symmetry: str) -> Contestant:
-    settings = (("symmetry", symmetry), ("conformity_score", "path"))
-    return Contestant(f"{symmetry}+path+split", "ours", True, settings)
-
-
-def _paper(symmetry: str) -> Contestant:
-    settings = (("symmetry", symmetry), ("conformity_score", "filter"))
-    return Contestant(
-        f"{symmetry}+filter", "the paper", symmetry == "pairs", settings, split=False, each=True,
-        symbols=True,
-    )  # fmt: skip
+def _ours(
+    name: str, *, by: str = "ours", exact: bool = True, split: bool = False, restart: str = "",
+    **more: Any,
+) -> Contestant:  # fmt: skip
+    """Return `ConformalHMM` as a contestant, whose name begins with its symmetry and score."""
+    symmetry, score, *_ = name.split("+")
+    settings = (("symmetry", symmetry), ("conformity_score", score), *more.items())
+    symbols = by == "the paper"
+    return Contestant(name, by, exact, settings, split, not split, symbols, restart=restart)
 
 
 SMOOTHED = "full+path+smoothed"
 CONTESTANTS = {
     one.name: one
     for one in (
-        _full("full+path"),
-        _full(SMOOTHED, smoothing=True),
-        _full(f"{SMOOTHED}+restart", restart="alarm", smoothing=True),
-        _full(f"{SMOOTHED}+change", exact=False, restart="change", smoothing=True),
-        _full(f"{SMOOTHED}+adapt", exact=False, restart="adapt", smoothing=True),
-        _full(f"{SMOOTHED}+restart+adapt", exact=False, restart="both", smoothing=True),
-        _split("spaced"),
-        _split("departures"),
-        _paper("pairs"),
-        _paper("published"),
+        _ours("full+path"),
+        _ours(SMOOTHED, smoothing=True),
+        _ours(f"{SMOOTHED}+restart", restart="alarm", smoothing=True),
+        _ours(f"{SMOOTHED}+change", exact=False, restart="change", smoothing=True),
+        _ours(f"{SMOOTHED}+adapt", exact=False, restart="adapt", smoothing=True),
+        _ours(f"{SMOOTHED}+restart+adapt", exact=False, restart="both", smoothing=True),
+        _ours("spaced+path+split", split=True),
+        _ours("departures+path+split", split=True),
+        _ours("pairs+filter", by="the paper"),
+        _ours("published+filter", by="the paper", exact=False),
         *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),
     )
 }
