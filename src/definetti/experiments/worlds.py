@@ -86,15 +86,12 @@ def read_sleep(path: Path) -> list[Recording]:
     Epochs that were not scored are left out and nights are joined end to end, so a few steps of a
     history are longer than 30 seconds, and one of them is a day.
     """
-    return [
-        Recording(
-            np.concatenate([night.observations for night in own]),
-            [stage for night in own for stage in night.stages],
-            subject,
-        )
-        for subject, group in groupby(read_nights(path), key=lambda night: night.subject)
-        for own in [list(group)]
-    ]
+    found = []
+    for subject, group in groupby(read_nights(path), key=lambda night: night.subject):
+        own = list(group)
+        observations = np.concatenate([night.observations for night in own])
+        found.append(Recording(observations, [x for night in own for x in night.stages], subject))
+    return found
 
 
 def read_words(path: Path) -> list[Recording]:
@@ -140,21 +137,20 @@ class Drawn(ContestWorld):
 
     def history(self, rng: np.random.Generator) -> Recording:
         """Draw ``T + horizon`` steps, from the stationary law on."""
-        start, steps, seen = stationary(np.array(self.laws[0][1])), [], []
+        start, drawn = stationary(np.array(self.laws[0][1])), []
         ends = [*(law[0] for law in self.laws[1:]), self.length + self.horizon]
-        for (begin, transition, emission), end in zip(self.laws, ends, strict=True):
-            drawn = sample(start, np.array(transition), np.array(emission), end - begin, rng)
-            seen.append(drawn.observations)
-            steps.append(drawn.states)
-            start = np.array(transition)[drawn.states[-1]]
-        return Recording(np.concatenate(seen), np.concatenate(steps))
+        for (begin, *law), end in zip(self.laws, ends, strict=True):
+            transition, emission = map(np.array, law)
+            drawn.append(sample(start, transition, emission, end - begin, rng))
+            start = transition[drawn[-1].states[-1]]
+        seen = np.concatenate([part.observations for part in drawn])
+        return Recording(seen, np.concatenate([part.states for part in drawn]))
 
     @cached_property
     def oracle(self) -> float:
         """The size of the smallest valid sets if the law in the window is known."""
-        transition, emission = np.array(self.laws[-1][1]), np.array(self.laws[-1][2])
-        start = stationary(transition)
-        return oracle_size(start, transition, emission, self.horizon, PROMISED)
+        transition, emission = map(np.array, self.laws[-1][1:])
+        return oracle_size(stationary(transition), transition, emission, self.horizon, PROMISED)
 
 
 @dataclass(frozen=True)
@@ -184,10 +180,7 @@ class Recorded(ContestWorld):
 
 
 def selected(
-    names: Iterable[str] | None,
-    data: Path | str | None,
-    horizons: Sequence[int],
-    repetitions: int,
+    names: Iterable[str] | None, data: Path | str | None, horizons: Sequence[int], repetitions: int
 ) -> tuple[list[Drawn | Recorded], list[str]]:
     """Return the worlds of some names, and messages about those without data.
 
@@ -205,18 +198,16 @@ def selected(
         if name in DRAWN:
             found += _drawn(name, horizons)
             continue
-        lacking = [file for file in NEEDS[name] if _file(data, file) is None]
-        if lacking:
-            named = data is not None
-            where = (
-                f"data folder {str(data)!r} has"
-                if named
-                else "no data folder is named, so there is"
-            )
-            files = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
-            left_out.append(f"{name} is left out: {where} {files}")
-        else:
-            found += _recorded(name, data, horizons, repetitions)
+        paths = [_find_file(data, file) for file in NEEDS[name]]
+        lacking = [file for file, path in zip(NEEDS[name], paths, strict=True) if path is None]
+        if paths[0] is not None and not lacking:
+            found += _recorded(name, paths[0], horizons, repetitions)
+            continue
+        has = "no data folder is named, so there is"
+        if data is not None:
+            has = f"data folder {str(data)!r} has"
+        files = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
+        left_out.append(f"{name} is left out: {has} {files}")
     if not found:
         raise ValueError("\n".join(["worlds has none that can be had", *left_out]))
     return found, left_out
@@ -270,24 +261,19 @@ def _drawn(name: str, horizons: Sequence[int]) -> Iterator[Drawn]:
 
 
 def _recorded(
-    name: str, data: Path | str | None, horizons: Sequence[int], repetitions: int
+    name: str, path: Path, horizons: Sequence[int], repetitions: int
 ) -> Iterator[Recorded]:
-    path = _file(data, NEEDS[name][0])
-    assert path is not None  # looked for before
-    readers = {"sleep": ("vectors", read_sleep), "words": ("words", read_words)}
-    if name in readers:
-        kind, reader = readers[name]
-        try:
-            histories = reader(path)
-        except (KeyError, IndexError, ValueError, EOFError, gzip.BadGzipFile):
-            origin = ORIGINS[path.name]
-            raise ValueError(
-                f"{path} is not the file that is meant; get it from {origin}"
-            ) from None
+    # What is "observed" in the paper's series is the state before: the chain knows it.
+    kind = {"sleep": "vectors", "words": "words"}.get(name, "nothing")
+    if kind == "nothing":
+        series = read_series(path.parent)
+        histories = [Recording(None, one.states) for one in series if name in one.name]
     else:
-        kind = "nothing"  # what is "observed" in the paper is the state before: the chain knows it
-        histories = [Recording(None, one.states) for one in read_series(path.parent)
-                     if name in one.name]  # fmt: skip
+        try:
+            histories = read_sleep(path) if name == "sleep" else read_words(path)
+        except (KeyError, IndexError, ValueError, EOFError, gzip.BadGzipFile):
+            remedy = f"get it from {ORIGINS[path.name]}"
+            raise ValueError(f"{path} is not the file that is meant; {remedy}") from None
     labels = tuple(sorted({state for history in histories for state in history.states}))
     rest = min(len(history.states) for history in histories) * (1 - LABELLED)
     for horizon in horizons:
@@ -295,10 +281,7 @@ def _recorded(
         yield Recorded(name, horizon, labels, kind, None, tuple(histories), each)
 
 
-def _file(data: Path | str | None, name: str) -> Path | None:
+def _find_file(data: Path | str | None, name: str) -> Path | None:
     """Find a file in a folder, or in a folder in it."""
-    if data is None:
-        return None
-    return next(
-        (p for p in (Path(data) / name, *Path(data).glob(f"*/{name}")) if p.is_file()), None
-    )
+    places = [] if data is None else [Path(data) / name, *Path(data).glob(f"*/{name}")]
+    return next(filter(Path.is_file, places), None)
