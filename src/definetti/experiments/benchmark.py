@@ -107,21 +107,17 @@ def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
     """Judge some windows of a world: covered or not, size, true last state, seconds."""
     contestant = CONTESTANTS[dict(cell.method)["name"]]
     records: list[list[Any]] = []
-    if isinstance(world, Drawn):
-        for repetition in part:
-            rng = cell.generator(repetition)
-            history = world.history(rng)
-            seed = int(rng.integers(2**32))
-            records += judge_contestant(contestant, world, history, [world.length], range(1), seed)
-        return records
-    for k, history in enumerate(world.histories):
-        first = k * world.each
-        wanted = range(max(part.start - first, 0), min(part.stop - first, world.each))
+    for k in part if isinstance(world, Drawn) else range(len(world.histories)):
+        rng = cell.generator(k)
+        if isinstance(world, Drawn):
+            history, begins, wanted = world.history(rng), [world.length], range(1)
+        else:
+            history, first = world.histories[k], k * world.each
+            begins = world.begins(history)
+            wanted = range(max(part.start - first, 0), min(part.stop - first, world.each))
+        seed = int(rng.integers(2**32))
         if wanted:
-            seed = int(cell.generator(k).integers(2**32))
-            records += judge_contestant(
-                contestant, world, history, world.begins(history), wanted, seed
-            )
+            records += judge_contestant(contestant, world, history, begins, wanted, seed)
     return records
 
 
