@@ -192,16 +192,10 @@ def run_series(
     """Predict all series with all methods; return the folder, and the true states and sets."""
     folder = check_experiment(output, 1, seed)
     pairs = [(series, method) for method in methods for series in read_series(data)]
-    cells = [
-        Cell(
-            "table1",
-            (("N", one.length), ("n_states", one.n_states), ("states", one.states)),
-            method.settings,
-            one.windows,
-            seed,
-        )
-        for one, method in pairs
-    ]
+    cells = []
+    for one, method in pairs:
+        point = (("N", one.length), ("n_states", one.n_states), ("states", one.states))
+        cells.append(Cell("table1", point, method.settings, one.windows, seed))
     records = run_cells(cells, predict_steps, folder / "cells", what="table1", chunk=20, **how)
     return folder, [(one, method, r) for (one, method), r in zip(pairs, records, strict=True)]
 

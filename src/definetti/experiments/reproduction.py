@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from math import sqrt
 from operator import itemgetter
 from pathlib import Path
@@ -222,11 +223,7 @@ def check_experiment(output: Path | str, repetitions: int, seed: int) -> Path:
 
 
 def write_reproduction(
-    name: str,
-    rows: Rows,
-    folder: Path,
-    draw: Callable[[Rows], Any],
-    records: Rows | None = None,
+    name: str, rows: Rows, folder: Path, draw: Callable[[Rows], Any], records: Rows | None = None
 ) -> Reproduction:
     """Write and draw the rows, or the records in their place, one picture a method; sum up rows."""
     table = rows if records is None else records
@@ -262,11 +259,9 @@ def draw_figure1(rows: Rows) -> Any:
     """Draw one method on the two-state grid: T down, horizon across, p along each axis."""
     lengths, horizons = _list_values(rows, "T"), _list_values(rows, "horizon")
     figure, axes = _make_panels(len(lengths), len(horizons), (2.6, 2.4), rows[0]["method"])
-    for i, length in enumerate(lengths):
-        for j, horizon in enumerate(horizons):
-            own = [r for r in rows if (r["T"], r["horizon"]) == (length, horizon)]
-            _draw_lines(axes[i, j], own, "p")
-            axes[i, j].set_title(f"$T$ = {length}, $T_1$ = {horizon}", fontsize=10)
+    for ax, (length, horizon) in zip(axes.flat, product(lengths, horizons), strict=True):
+        _draw_lines(ax, [r for r in rows if (r["T"], r["horizon"]) == (length, horizon)], "p")
+        ax.set_title(f"$T$ = {length}, $T_1$ = {horizon}", fontsize=10)
     for ax in axes[-1]:
         ax.set_xlabel("$p$ (probability to stay)")
     _draw_legend(figure, axes[0, 0])
@@ -290,12 +285,12 @@ def draw_table1(rows: Rows) -> Any:
     """Draw one method on the four series: coverage and size beside the paper's numbers."""
     figure, axes = _make_panels(1, 1, (6.0, 3.2), rows[0]["method"])
     ax, places = axes[0, 0], list(range(len(rows)))
-    for key, paper, style in (("coverage", "paper_coverage", COVERAGE),
-                              ("scaled_size", "paper_size", SIZE)):  # fmt: skip
-        name = "coverage" if key == "coverage" else "scaled size"
+    for key, name, paper, theirs, style in (
+        ("coverage", "coverage", "paper_coverage", None, COVERAGE),
+        ("scaled_size", "scaled size", "paper_size", "the paper's Table 1", SIZE),
+    ):
         ax.plot(places, [r[key] for r in rows], "o", label=name, **style)
-        ax.plot(places, [r[paper] for r in rows], "_", markersize=18, color="0.3",
-                label=None if key == "coverage" else "the paper's Table 1")  # fmt: skip
+        ax.plot(places, [r[paper] for r in rows], "_", markersize=18, color="0.3", label=theirs)
     ax.axhline(PROMISED, color="0.2", linewidth=1)
     ax.set(xticks=places, xticklabels=[r["series"] for r in rows], ylim=(0, 1.02),
            xlim=(-0.5, len(rows) - 0.5))  # fmt: skip
@@ -335,13 +330,13 @@ def _draw_lines(ax: Any, rows: Rows, along: str) -> None:
     """Draw coverage, size and the oracle's size, one line for each b."""
     for marker, style, b in zip(MARKERS, STYLES, _list_values(rows, "b"), strict=False):
         own = sorted((r for r in rows if r["b"] == b), key=lambda r: float(r[along]))
-        places, line = [r[along] for r in own], {"marker": marker, "linestyle": style}
-        ax.plot(places, [r["coverage"] for r in own], label=f"coverage, b = {b:.3g}",
-                **COVERAGE, **line)  # fmt: skip
-        ax.plot(places, [r["scaled_size"] for r in own], label=f"scaled size, b = {b:.3g}",
-                **SIZE, **line)  # fmt: skip
-        ax.plot(places, [r["oracle_size"] for r in own], label=f"oracle's size, b = {b:.3g}",
-                **ORACLE, linestyle=style)  # fmt: skip
+        for key, name, look in (
+            ("coverage", "coverage", {**COVERAGE, "marker": marker}),
+            ("scaled_size", "scaled size", {**SIZE, "marker": marker}),
+            ("oracle_size", "oracle's size", ORACLE),
+        ):
+            look = {**look, "linestyle": style, "label": f"{name}, b = {b:.3g}"}
+            ax.plot([r[along] for r in own], [r[key] for r in own], **look)
     ax.axhline(PROMISED, color="0.2", linewidth=1.2, zorder=0)
     ax.axhspan(PROMISED - 0.05, PROMISED + 0.05, color="0.93", zorder=-1)  # the paper's margins
     ax.set(ylim=(0, 1.02), xticks=_list_values(rows, along))
