@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from inspect import isgeneratorfunction, signature
 from os import PathLike
 from pathlib import Path
 from threading import Lock, RLock
 from types import FunctionType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 # Kept apart from the objects, so that copies, pickles and files hold none.
@@ -255,3 +255,23 @@ class Saved(ABC):
 
         with holding(self):
             save(self, Path(path))
+
+
+class Resumed(Saved):
+    """A dataclass that is saved as its parameters and its `state`, or what `restore` takes."""
+
+    _resumed_from: ClassVar[tuple[str, ...]] = ("state",)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters by their names: with what `restore` takes, all there is to save."""
+        return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+
+    def _saved(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("settings", *self._resumed_from)}
+
+    @classmethod
+    def _restored(cls: type[Self], kept: dict[str, Any]) -> Self:
+        made: Any = cls(**kept["settings"])
+        made.restore(*(kept[name] for name in cls._resumed_from))  # type: ignore[attr-defined]
+        return cast(Self, made)

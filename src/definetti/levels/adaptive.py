@@ -6,22 +6,22 @@ What they promise holds for every sequence of p-values, and is an inequality: `A
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from definetti._system.checks import check_scalar, checked_fraction
-from definetti._system.mixins import Named, Saved
+from definetti._system.mixins import Named, Resumed
 from definetti.engine.pvalues import miscoverage
 
 Number = Fraction | float
 
 
 @dataclass(eq=False)
-class AdaptiveLevel(Named, Saved, ABC):
+class AdaptiveLevel(Named, Resumed):
     """A level that is lowered or raised after each label, by whether the set had the truth.
 
     A set is made of all candidates whose p-value is above `alpha`. Labels may come late: `issue`
@@ -140,20 +140,6 @@ class AdaptiveLevel(Named, Saved, ABC):
         if number not in self.waiting:
             raise ValueError(f"number={number!r} is not waiting for a label")
         del self.waiting[number]
-
-    def _saved(self) -> dict[str, Any]:
-        return {"settings": self.settings, "state": self.state}
-
-    @classmethod
-    def _restored(cls, kept: dict[str, Any]) -> AdaptiveLevel:
-        made = cls(**kept["settings"])
-        made.restore(kept["state"])
-        return made
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The parameters by their names: with `state`, all there is to save."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def state(self) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from operator import sub
 from typing import Any
 
@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import check_scalar, checked_fraction, checked_number
-from definetti._system.mixins import Named, Saved
+from definetti._system.mixins import Named, Resumed
 
 
 @dataclass(eq=False)
-class Alarm(Named, Saved, ABC):
+class Alarm(Named, Resumed):
     """When to say that something has changed, by the capital of one or of several martingales.
 
     Each part has its own martingale and alarm. Martingales that are fed by different scores of the
@@ -37,6 +37,8 @@ class Alarm(Named, Saved, ABC):
     """
 
     parts: int = field(default=1, kw_only=True)
+
+    _resumed_from = "state", "statistics"
 
     def __post_init__(self) -> None:
         checked_number(self.parts, "parts")
@@ -72,23 +74,9 @@ class Alarm(Named, Saved, ABC):
     def raised(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.statistics >= self.log_threshold)
 
-    def _saved(self) -> dict[str, Any]:
-        return {"settings": self.settings, "state": self.state, "statistics": self.statistics}
-
-    @classmethod
-    def _restored(cls, kept: dict[str, Any]) -> Alarm:
-        made = cls(**kept["settings"])
-        made.restore(kept["state"], kept["statistics"])
-        return made
-
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
         return 128 * checked_number(kept["settings"]["parts"], "parts")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The parameters by their names: with `state` and `statistics`, all there is to save."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def restart(self) -> None:
         """Begin anew, as the martingales do: their capital is one."""
@@ -173,8 +161,7 @@ class CUSUM(RunLength, name="cusum"):
     """Raise an alarm when the capital has grown by a factor since it was lowest.
 
     What was lost before a change costs nothing, so that changes are seen quickly however late they
-    come. If nothing changes it takes at least `run_length` steps on average until an alarm; *not*
-    promised is that there is none: sooner or later there is a false one (Volkhonskiy et al. 2017).
+    come (Volkhonskiy et al. 2017). Sooner or later there is a false alarm.
 
     Parameters
     ----------
@@ -196,9 +183,8 @@ class CUSUM(RunLength, name="cusum"):
 class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
     """Raise an alarm when the factors by which the capital has grown since each step add up.
 
-    Someone new begins to bet at every step, with a capital of one. If nothing changes it takes at
-    least `run_length` steps on average until an alarm; *not* promised is that there is none: sooner
-    or later there is a false one (Vovk et al. 2021).
+    Someone new begins to bet at every step, with a capital of one (Vovk et al. 2021). Sooner or
+    later there is a false alarm.
 
     Parameters
     ----------

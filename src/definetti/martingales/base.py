@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import check_scalar
 from definetti._system.compiled import cut_pieces
-from definetti._system.mixins import Named, Saved
+from definetti._system.mixins import Named, Resumed
 
 # What p = 0 counts as: half a step of the uniform numbers that break ties. The capital is then
 # finite, and no more than what any smaller p-value would have made of it.
@@ -20,7 +20,7 @@ ZERO = 2.0**-54
 
 
 @dataclass(eq=False)
-class Martingale(Named, Saved, ABC):
+class Martingale(Named, Resumed):
     """A capital that is bet, p-value after p-value, against their being independent and uniform.
 
     Before each p-value a density on [0, 1] is chosen, by what came before, and the capital, at
@@ -100,20 +100,6 @@ class Martingale(Named, Saved, ABC):
             return math.exp(self.log_capital)
         except OverflowError:
             return math.inf
-
-    def _saved(self) -> dict[str, Any]:
-        return {"settings": self.settings, "state": self.state}
-
-    @classmethod
-    def _restored(cls, kept: dict[str, Any]) -> Martingale:
-        made = cls(**kept["settings"])
-        made.restore(kept["state"])
-        return made
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The parameters by their names: with `state`, all there is to save."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def restore(self, state: Any) -> None:
         """Go on from a `state` that was saved."""
