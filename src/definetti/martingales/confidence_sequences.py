@@ -19,10 +19,8 @@ from definetti._system.mixins import Named
 class ConfidenceSequence(Named, ABC):
     """An interval for coverage so far that holds at all times together, whenever one looks.
 
-    An interval such as Clopper and Pearson's holds at one time chosen beforehand; whoever looks at
-    it after every step will see it fail sooner or later. Here the probability that the interval
-    *ever* leaves out what it is for is at most `alpha`. It depends on the counts alone, so that
-    there is nothing to be saved.
+    An interval such as Clopper and Pearson's holds at one time chosen beforehand. Here the
+    probability that the interval *ever* leaves out what it is for is at most `alpha`.
 
     Parameters
     ----------

@@ -20,11 +20,9 @@ HEAD = 2  # what the state has before the shares that are awake
 class Sleeper(Martingale):
     """All capital is asleep at first; at every step a share of it wakes, and bets from then on.
 
-    What wakes when a change comes has not lost anything before. A constant share would leave
-    nothing after a while. So it is `waking` times a power of what still sleeps: after ``t`` steps
-    ``(1 + patience · waking · t)^(−1/patience)`` of the first capital does, and a change costs a
-    few times the logarithm of its time. What is awake is shared out over simple bets, each with a
-    factor for p-values up to a cut and one for those above it.
+    The share is `waking` times a power of what still sleeps, which after ``t`` steps is
+    ``(1 + patience · waking · t)^(−1/patience)``. What is awake is shared out over simple bets,
+    each with a factor for p-values up to a cut and one for those above it.
     """
 
     waking: float = 0.003
@@ -114,9 +112,8 @@ class SleeperStayer(Sleeper, name="sleeper_stayer"):
     """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
 
     What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
-    `cuts`: small p-values too often, or too seldom, of whatever size. So whoever wakes when a
-    change comes, and guesses it, wins at once, while nothing but what woke too soon is lost before.
-    Of all martingales here it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
+    `cuts`. What wakes when a change comes has lost nothing before, so that of all martingales here
+    it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
 
     Parameters
     ----------
@@ -157,21 +154,17 @@ class Absence(Sleeper, name="absence"):
 
     What is awake bets that p-values below ``a`` come `left` times as often as they should, for each
     ``a`` of `shares`. It is for p-values that are small where something rare happens, such as that
-    the chain was in a certain state: if that never happens again, each step wins a little, some
-    ``a`` of the capital. All other bets here look for too many small p-values, or for large
-    departures, and see nothing of it.
+    the chain was in a certain state: if that never happens again, each step wins a little, which
+    no other bet here sees.
 
     Parameters
     ----------
     waking : float, default 0.003
-        The share of the sleeping capital that wakes at the first step.
+    patience : float, default 0.5
+        As of `SleeperStayer`; less patience, since what wakes too soon loses little.
     shares : the numbers that ``a`` may be
     left : float, default 0.1
-        Which part of what should be below ``a`` may still come; little is lost by it, and a single
-        one does not cost all.
-    patience : float, default 0.5
-        How slowly the share that wakes falls, as that of `SleeperStayer` does; less than there,
-        since who wakes too soon loses little.
+        Which part of what should be below ``a`` may still come, so that one does not cost all.
 
     Examples
     --------
@@ -202,17 +195,14 @@ class Misses(Sleeper, name="misses"):
     """Capital sleeps, and wakes bit by bit, to be bet on more misses than a level allows.
 
     A miss is a p-value of the truth that is at most ``alpha``. With a stake ``s`` the capital is
-    multiplied by ``1 + s (1 − alpha) / alpha`` at a miss and by ``1 − s`` otherwise, which is
-    ``1 + λ (miss − alpha)`` with ``λ = s / alpha``. If a miss has, given the misses before, a
-    probability of at most ``alpha``, the capital is a supermartingale; if the probability is
-    ``alpha``, a martingale. No model is needed. The capital is a mixture of products of such
-    factors with weights fixed in advance, so a miss never makes it smaller: fewer misses than those
-    of a martingale keep it below that martingale.
+    multiplied by ``1 + s (1 − alpha) / alpha`` at a miss and by ``1 − s`` otherwise. If a miss has,
+    given the misses before, a probability of at most ``alpha``, the capital is a supermartingale;
+    if the probability is ``alpha``, a martingale. No model is needed.
 
     Parameters
     ----------
     waking : float, default 0.01
-        The share of the sleeping capital that wakes at the first step.
+        As of `SleeperStayer`.
     alpha : float, default 0.1
         The probability of a miss that is allowed; `judge` takes another one for a single step.
     stakes : the numbers that ``s`` may be
