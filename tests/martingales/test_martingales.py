@@ -18,7 +18,7 @@ from definetti.martingales import (
     SleeperStayer,
     Ville,
 )
-from definetti.martingales.bets import NODES, WEIGHTS, log_mixture
+from definetti.martingales.bets import log_mixture
 from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]
@@ -110,7 +110,7 @@ def test_mixture_by_its_series(n, share):
         term = Fraction(round(term * a / (n + 1 + k) * 10**60), 10**60)
         total += term
         k += 1
-    found = log_mixture(float(n), float(a), NODES, WEIGHTS)
+    found = log_mixture(float(n), float(a))
     assert found == pytest.approx(np.log(float(total)), abs=1e-12)
 
 
@@ -118,7 +118,7 @@ def test_mixture_of_many():
     """At ten million p-values: against the normal law that the integrand then is."""
     n = 1e7
     expected = 0.5 * np.log(np.pi / (2 * n))  # half of a peak of width 1/√n, to its first order
-    assert log_mixture(n, n, NODES, WEIGHTS) == pytest.approx(expected, abs=1e-3)
+    assert log_mixture(n, n) == pytest.approx(expected, abs=1e-3)
 
 
 def test_plug_in_as_it_is_written():

@@ -39,32 +39,26 @@ class Mixture(Martingale, name="mixture"):
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
         self.check_room(state, p_values, logs)
-        _bet_mixture(state, p_values, logs, NODES, WEIGHTS)
+        _bet_mixture(state, p_values, logs)
 
     def tail(self, p_value: float) -> float:
         # The integral of ε p^(ε−1) is p^ε, which is p times p^(ε−1): n does not grow, but a does.
         _, n, a = self.state
-        higher = log_mixture(n, a - np.log(p_value), NODES, WEIGHTS)
+        higher = log_mixture(n, a - np.log(p_value))
         return p_value * float(np.exp(higher - self.log_capital))
 
 
 @kernel
-def _bet_mixture(
-    state: FloatArray,
-    p_values: FloatArray,
-    logs: FloatArray,
-    nodes: FloatArray,
-    weights: FloatArray,
-) -> None:
+def _bet_mixture(state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
     for k in range(len(p_values)):
         state[1] += 1.0
         state[2] -= np.log(p_values[k])
-        logs[k] = log_mixture(state[1], state[2], nodes, weights)
+        logs[k] = log_mixture(state[1], state[2])
         state[0] = logs[k]
 
 
 @kernel
-def log_mixture(n: float, a: float, nodes: FloatArray, weights: FloatArray) -> float:
+def log_mixture(n: float, a: float) -> float:
     """Return the log of ``∫ ε^n e^(a (1−ε)) dε``, 0 < ε < 1, by Gauss's rule around the peak."""
     if n == 0.0 and a == 0.0:
         return 0.0
@@ -82,15 +76,15 @@ def log_mixture(n: float, a: float, nodes: FloatArray, weights: FloatArray) -> f
         below = 2.0 * DEEP / (n - a + np.sqrt((n - a) ** 2 + 2.0 * n * DEEP))
     low, high = max(0.0, peak - below), min(1.0, peak + above)
     half, total = 0.5 * (high - low), 0.0
-    for j in range(len(nodes)):
+    for j in range(len(NODES)):
         # As differences from the peak, so that nothing large cancels.
-        away = 0.5 * (low + high) - peak + half * nodes[j]
+        away = 0.5 * (low + high) - peak + half * NODES[j]
         if peak > 0.0:
             u = away / peak
             slope = n - a * peak  # none where the peak is inside
-            total += weights[j] * np.exp(n * _log1p_less(u) + slope * u)
+            total += WEIGHTS[j] * np.exp(n * _log1p_less(u) + slope * u)
         else:
-            total += weights[j] * np.exp(-a * away)
+            total += WEIGHTS[j] * np.exp(-a * away)
     return float(top + np.log(half * total))
 
 
