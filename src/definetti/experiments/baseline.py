@@ -229,16 +229,10 @@ class Baseline(Named, BaseHistoryConformal):
 
 
 class Weighed(NamedTuple):
-    """A rank among windows whose weights are not whole numbers.
+    """A rank among windows whose weights are not whole numbers."""
 
-    Attributes
-    ----------
-    at_least : the weight of windows at least as nonconforming as the candidate, with itself
-    total : the weight of all windows, the candidate's included
-    """
-
-    at_least: float
-    total: float
+    at_least: float  # the weight of windows at least as nonconforming as the candidate, with it
+    total: float  # the weight of all windows, the candidate's included
 
     def p_value(self) -> float:
         """Return the p-value; one where nothing has any weight."""

@@ -293,10 +293,9 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         for k in range(self.n_models):
             sample = History(len(data.alphabet), data.model.emission_.symbols)
             for begin in rng.choice(begins, len(begins)).tolist():
-                sample.append(
-                    states[begin : begin + size], observed[begin : begin + size], gap=True
-                )
-                drawn[k, begin : begin + size] = True
+                part = slice(begin, begin + size)
+                sample.append(states[part], observed[part], gap=True)
+                drawn[k, part] = True
             models.append(data.model.trained(sample, data.table, data.alphabet.labels))
         return models, drawn
 
@@ -331,11 +330,8 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         """Return the mean score by models that know nothing of a window; NaN if all know it."""
         scores = self._scored(task, task.windows_ending(ends))
         begins = ends - len(task.observations)  # the state before a window is part of it
-        width = self._drawn.shape[1]
         before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])
-        steps: IntArray = (
-            before[:, np.minimum(ends + 1, width)] - before[:, np.minimum(begins, width)]
-        )
-        free: npt.NDArray[np.bool_] = steps == 0
+        first, last = np.minimum([begins, ends + 1], self._drawn.shape[1])
+        free: npt.NDArray[np.bool_] = before[:, first] == before[:, last]
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(free, scores, 0.0).sum(axis=0) / free.sum(axis=0))

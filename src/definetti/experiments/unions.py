@@ -103,12 +103,10 @@ class UnionBaseline(Baseline, ABC):
             if prod(map(len, kept)) > self.max_candidates:
                 self._check_budget(n, horizon)
             members = np.array(list(product(*kept)), dtype=np.int64).reshape(-1, horizon)
-        p_values = np.array(
-            [
-                [min(horizon * (r.greater + r.equal) / r.total, 1.0) for r in ranks]
-                for ranks in table
-            ]
-        )
+        bounds = [
+            [min(horizon * (r.greater + r.equal) / r.total, 1.0) for r in row] for row in table
+        ]
+        p_values = np.array(bounds)
         found = p_values[np.arange(horizon), members].min(axis=1)
         order = self._order(task, members, found)
         return self._name_members(task, members[order], found[order], level)
@@ -240,11 +238,11 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
         def rank_states(row: FloatArray) -> list[Rank]:
             if not self.conditional:
                 return ranks(reference, ones, row, joins=True)
-            own = [past.visits(state) for state in range(len(row))]
-            return [
-                ranks(reference[times], ones[times], row[[state]], joins=True)[0]
-                for state, times in enumerate(own)
-            ]
+            found = []
+            for state, score in enumerate(row):
+                times = past.visits(state)
+                found += ranks(reference[times], ones[times], np.array([score]), joins=True)
+            return found
 
         # Without an observation nothing tells one state from another.
         return [
