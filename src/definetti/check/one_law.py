@@ -23,14 +23,30 @@ from definetti.check.sample import Draws, Sample
 from definetti.check.statistic import CannotTest, Effect, Statistic
 
 
-class OneChain(Statistic, name="one_chain"):
-    """The likelihood ratio of transition probabilities that each sequence has for itself."""
+class OneLaw(Statistic):
+    """A test across sequences, whose remedy is to fit each by itself."""
 
-    question = "do all sequences have the same transitions?"
     across = True
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
-        _need_several(sample)
+        if sample.segments < 2:
+            raise CannotTest("there is one sequence only")
+        return ("",)
+
+    def remedy(self, sample: Sample, effect: Effect) -> str:
+        if sequences_suffice(sample):
+            return "fit each sequence by itself"
+        needed = f"{rows_needed(sample):,} rows"
+        return f"no remedy, as a sequence would need {needed} to be fitted by itself"
+
+
+class OneChain(OneLaw, name="one_chain"):
+    """The likelihood ratio of transition probabilities that each sequence has for itself."""
+
+    question = "do all sequences have the same transitions?"
+
+    def parts(self, sample: Sample) -> tuple[str, ...]:
+        super().parts(sample)
         need_moves(sample)
         return ("",)
 
@@ -47,18 +63,14 @@ class OneChain(Statistic, name="one_chain"):
         steps, after = int((sample.edges >= 0).sum()), " of information about a step"
         return describe_bits(values[:, 0], steps, "the sequence adds", after)
 
-    def remedy(self, sample: Sample, effect: Effect) -> str:
-        return _fit_each(sample)
 
-
-class OneEmission(Statistic, name="one_emission"):
+class OneEmission(OneLaw, name="one_emission"):
     """The likelihood ratio of observations whose law each sequence has for itself, by column."""
 
     question = "do all sequences have the same observations, given the state?"
-    across = True
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
-        _need_several(sample)
+        super().parts(sample)
         return need_columns(sample, pairs=False)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
@@ -90,22 +102,6 @@ class OneEmission(Statistic, name="one_emission"):
         bits = excess / (2 * np.log(2))
         words = f"the sequence adds {bits:.3f} bits of information about {which} given the state"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
-
-    def remedy(self, sample: Sample, effect: Effect) -> str:
-        return _fit_each(sample)
-
-
-def _fit_each(sample: Sample) -> str:
-    if sequences_suffice(sample):
-        return "fit each sequence by itself"
-    return (
-        f"no remedy, as a sequence would need {rows_needed(sample):,} rows to be fitted by itself"
-    )
-
-
-def _need_several(sample: Sample) -> None:
-    if sample.segments < 2:
-        raise CannotTest("there is one sequence only")
 
 
 @kernel
