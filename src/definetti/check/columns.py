@@ -172,14 +172,12 @@ def name_identifier(column: Column, begins: IntArray) -> str:
     if distinct < IDENTIFIER_VALUES:
         return ""
     if column.symbols is not None and distinct >= IDENTIFIER_SHARE * len(there):
-        return (
-            f"it has {distinct:,} distinct values in {len(there):,} rows, as an identifier has; "
-            "leave it out"
-        )
+        rows = f"{distinct:,} distinct values in {len(there):,} rows"
+        return f"it has {rows}, as an identifier has; leave it out"
     values = column.ranks if column.values is None else column.values
     sequence = np.searchsorted(begins, there, side="right")
     steps = np.diff(values[there])[np.diff(sequence) == 0]
-    moves = int((steps != 0).sum())
+    moves = (steps != 0).sum()
     if moves >= IDENTIFIER_VALUES - 1 and ((steps >= 0).all() or (steps <= 0).all()):
         return (
             "its values only rise or only fall, as those of a counter or a clock do; leave it out"

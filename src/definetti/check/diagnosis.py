@@ -16,8 +16,6 @@ from definetti.check.coverage import MeasuredCoverage
 from definetti.check.residuals import Residuals
 from definetti.sets.base import Backend, installed
 
-FOLLOWING = "The other failures may follow from it:"
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -105,20 +103,13 @@ class Diagnosis:
         Material effects come first, then those that stand out the most, each after the failure
         that explains it.
         """
-        failing = {
-            name: one
-            for name, one in self.tests.items()
-            if one.testable and one.adjusted_p_value <= self.alpha
-        }
+        found, alpha = self.tests.items(), self.alpha
+        failing = {k: one for k, one in found if one.testable and one.adjusted_p_value <= alpha}
 
         def tells(name: str) -> tuple[bool, float, bool]:
             finding = failing[name]
             also = (one.stands_out for one in failing.values() if one.follows == name)
-            return (
-                finding.material,
-                max(finding.stands_out, *also, -np.inf),
-                not finding.follows,
-            )
+            return finding.material, max(finding.stands_out, *also, -np.inf), not finding.follows
 
         return tuple(sorted(failing, key=tells, reverse=True))
 
@@ -144,20 +135,21 @@ class Diagnosis:
             )
         found = [self.tests[name].verdict for name in self.failures]
         if len(found) > 1:
-            found.insert(1, FOLLOWING)
-        return " ".join(
-            [
-                f"Evidence against the assumption that {self.assumption} (p = {self.p_value:.3g}).",
-                *found,
-            ]
-        )
+            found.insert(1, "The other failures may follow from it:")
+        first = f"Evidence against the assumption that {self.assumption} (p = {self.p_value:.3g})."
+        return " ".join([first, *found])
 
     def beyond_spaced(self) -> Diagnosis:
         """Return a copy without the remedy ``symmetry="spaced"``, for whoever uses it already."""
-        left = {
-            name: replace(one, verdict=_drop_spaced(one.verdict))
-            for name, one in self.tests.items()
-        }
+
+        def drop(words: str) -> str:
+            words = words.replace(", or symmetry='spaced'", "")
+            words = words.replace(": take symmetry='spaced'.", ".")
+            words = words.replace("take symmetry='spaced', or name", "name")
+            return words.replace("symmetry='spaced', or ", "")
+
+        found = self.tests.items()
+        left = {name: replace(one, verdict=drop(one.verdict)) for name, one in found}
         return replace(self, tests=left)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -229,9 +221,8 @@ class Diagnosis:
             f"{one.effect}"
             for name, one in self.tests.items()
         ]
-        return "\n  ".join(
-            [f"Diagnosis: {self.verdict}", *rows, *self._notes(), f"({self._method()})"]
-        )
+        first, last = f"Diagnosis: {self.verdict}", f"({self._method()})"
+        return "\n  ".join([first, *rows, *self._notes(), last])
 
     def _repr_html_(self) -> str:
         table = [
@@ -246,11 +237,3 @@ class Diagnosis:
             f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>{notes}"
         )
-
-
-def _drop_spaced(words: str) -> str:
-    """Remove ``symmetry="spaced"`` from a remedy."""
-    words = words.replace(", or symmetry='spaced'", "")
-    words = words.replace(": take symmetry='spaced'.", ".")
-    words = words.replace("take symmetry='spaced', or name", "name")
-    return words.replace("symmetry='spaced', or ", "")

@@ -37,18 +37,15 @@ class Drift(Statistic, name="drift"):
         return tuple(f"{one.name} {side}".strip() for one, side in _sides(sample))
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        found = [self._split(sample, *one, draws)[0] for one in _sides(sample)]
-        return np.stack(found, axis=1)
+        return np.stack([self._split(sample, *one, draws)[0] for one in _sides(sample)], axis=1)
 
     def _split(
         self, sample: Sample, column: Column, side: str, draws: Draws
     ) -> tuple[FloatArray, IntArray]:
         if column.symbols is not None:
-            cells = column.cells
-            ratio, where, _ = split_cells(
-                draws.take(cells), draws.tokens, sample.begins, sample.gains,
-                *column.cell_counts,
-            )  # fmt: skip
+            cells, begins = draws.take(column.cells), sample.begins
+            counts = column.cell_counts
+            ratio, where, _ = split_cells(cells, draws.tokens, begins, sample.gains, *counts)
             return 2 * ratio / UNIT, where
         scores = draws.take(column.scores[side == "spread"])
         totals = column.score_totals[side == "spread"]

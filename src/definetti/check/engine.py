@@ -23,12 +23,7 @@ from definetti._system.checks import (
 from definetti._system.terminal import show_progress
 from definetti.check.coverage import NotMeasured, measure_coverage
 from definetti.check.diagnosis import Diagnosis, Finding
-from definetti.check.messages import (
-    describe_assumption,
-    find_explained,
-    stand_out,
-    write_verdict,
-)
+from definetti.check.messages import describe_assumption, find_explained, stand_out, write_verdict
 from definetti.check.p_values import (
     Tested,
     are_alike,
@@ -374,6 +369,6 @@ def _cut_row(row: Any, names: list[Any]) -> Any:
     """Return some columns of a row: by their names, or the first where they have none."""
     if is_missing(row):
         return None
-    return (
-        {name: row.get(name) for name in names} if isinstance(row, Mapping) else row[: len(names)]
-    )
+    if isinstance(row, Mapping):
+        return {name: row.get(name) for name in names}
+    return row[: len(names)]

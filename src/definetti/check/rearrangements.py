@@ -88,18 +88,9 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     del arcs
     outward = as_codes(np.flatnonzero(before != after), length)
     return Graph(
-        node,
-        tokens[first],
-        begins,
-        shelf,
-        _bounds(node, size),
-        deck,
-        _bounds(before, size),
-        outward,
-        _bounds(before[outward], size),
-        edges[leaves[first_arc]],
-        bits,
-    )
+        node, tokens[first], begins, shelf, _bounds(node, size), deck, _bounds(before, size),
+        outward, _bounds(before[outward], size), edges[leaves[first_arc]], bits,
+    )  # fmt: skip
 
 
 def _bounds(nodes: CodeArray, size: int) -> IntArray:
@@ -253,9 +244,7 @@ def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
     groups = np.concatenate([[0], np.flatnonzero(changed) + 1, [length]])
     shelves = np.concatenate([[0], np.bincount(tokens).cumsum()])
     shelf = as_codes(np.argsort(tokens, kind="stable"), length)
-    return Tails(
-        tokens, edges, row, ends, order, as_codes(groups, length), shelf, shelves,
-    )  # fmt: skip
+    return Tails(tokens, edges, row, ends, order, as_codes(groups, length), shelf, shelves)
 
 
 @kernel

@@ -80,12 +80,8 @@ def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curv
     below, above = np.maximum(middle - low, 1e-12), np.maximum(high - middle, 1e-12)
     far = np.where(off < 0, -off / below, off / above).max(axis=1)
     times = np.sort(far)[number - 1 - floor(share * number + 1e-9)] * (1 + 1e-12)
-    return Curve(
-        at,
-        curves[0],
-        np.stack([low, high]),
-        np.stack([middle - times * below, middle + times * above]),
-    )
+    simultaneous = np.stack([middle - times * below, middle + times * above])
+    return Curve(at, curves[0], np.stack([low, high]), simultaneous)
 
 
 class Residuals(NamedTuple):

@@ -194,12 +194,9 @@ def trace_tokens(
     """Return the tokens of states in segments, in codes, and what each is made of."""
     if memory == Order(1):
         return codes, np.arange(int(codes.max()) + 1)[:, None]
-    symbols = np.full(len(codes), MISSING)
-    alone = len(columns) == 1 and columns[0].symbols is not None
-    if alone:
-        assert columns[0].symbols is not None
-        symbols = columns[0].symbols
-    history = History(int(codes.max()) + 1, symbols=alone)
+    own = columns[0].symbols if len(columns) == 1 else None
+    symbols = np.full(len(codes), MISSING) if own is None else own
+    history = History(int(codes.max()) + 1, symbols=own is not None)
     history.append(codes, symbols)
     memory.check(history)
     parts = [
