@@ -31,14 +31,7 @@ from definetti.report.outcomes import (
     describe_series,
     note_broken,
 )
-from definetti.report.page import (
-    Report,
-    assumed,
-    make_plain,
-    percent,
-    promise,
-    round_for_page,
-)
+from definetti.report.page import Report, assumed, make_plain, percent, promise, round_for_page
 from definetti.sets import PredictionSet, read_guarantee
 
 LISTED = 100  # sequences shown at most
@@ -142,12 +135,10 @@ def make_report(
             cp, observations, labels, steps, seen, levels, start, windows, lag, lengths, verbose
         )
     exact, memory = cp.symmetry_.exact, cp.memory_
-    own = None
+    own, states = None, names_of(cp.states_)
     if isinstance(levels[0], Mapping):
         alphas = read_levels(levels[0]).alphas(cp.states_)
-        own = {
-            name: float(1 - alpha) for name, alpha in zip(names_of(cp.states_), alphas, strict=True)
-        }
+        own = {name: float(1 - alpha) for name, alpha in zip(states, alphas, strict=True)}
     shown = {
         **(settings or {}),
         "horizon": "number of new observations" if horizon is None else horizon,
@@ -158,7 +149,7 @@ def make_report(
         "model used": repr(cp.model_),
         "symmetry used": cp.symmetry_.known_as,
         "memory used": memory.assumption,
-        "states used": ", ".join(names_of(cp.states_)),
+        "states used": ", ".join(states),
         "definetti": __version__,
     }
     if predictor.random_state is None:
@@ -179,7 +170,7 @@ def make_report(
         "allow_empty": bool(cp.allow_empty),
         "guarantee": guarantee,
         "max_errors": max_errors,
-        "states": names_of(cp.states_),
+        "states": states,
         "labelled": len(labels),
         "new": new,
         "backtest": test,

@@ -60,14 +60,10 @@ def seen_text(observations: Any, steps: int) -> list[str]:
     if observations is None:
         return [""] * steps
     columns = _columns(observations)
-    named = list(columns.items())
+    named = [(f"{name} " if len(columns) > 1 else "", each) for name, each in columns.items()]
     more = f" and {len(named) - MOST_WORDS} more" if len(named) > MOST_WORDS else ""
     rows = [
-        ", ".join(
-            f"{name} {_word(values[k])}" if len(named) > 1 else _word(values[k])
-            for name, values in named[:MOST_WORDS]
-        )
-        + more
+        ", ".join(f"{name}{_word(values[k])}" for name, values in named[:MOST_WORDS]) + more
         for k in range(length_of(observations))
     ]
     return (rows + ["not observed yet"] * steps)[:steps]
@@ -82,13 +78,10 @@ def _columns(observations: Any) -> Mapping[Hashable, Any]:
         return {native.name or "": _values(native)}
     with suppress(TypeError):  # single values, or rows of several lengths
         given = read_columns(observations, "observations")
+        if given.named and given.values:
+            return dict(given.values)
         if given.values:
-            names = (
-                given.values
-                if given.named
-                else (f"column {k + 1}" for k in range(len(given.values)))
-            )
-            return dict(zip(names, given.values.values(), strict=True))
+            return {f"column {k}": column for k, column in enumerate(given.values.values(), 1)}
     return {"": listed(observations, "observations")}
 
 
@@ -124,17 +117,16 @@ def _means(columns: Mapping[str, Any], codes: IntArray, n_states: int) -> dict[s
 
 
 def _shares(name: str, values: Any, codes: IntArray, n_states: int) -> dict[str, Any]:
-    known = [None if is_missing(value) else value for value in values]
-    places = {value: k for k, value in enumerate(dict.fromkeys(v for v in known if v is not None))}
+    known = [(value, code) for value, code in zip(values, codes, strict=True)
+             if not is_missing(value)]  # fmt: skip
+    places = {value: k for k, value in enumerate(dict.fromkeys(value for value, _ in known))}
     counts = np.zeros((n_states, len(places)))
-    for value, code in zip(known, codes.tolist(), strict=True):
-        if value is not None:
-            counts[code, places[value]] += 1
+    for value, code in known:
+        counts[code, places[value]] += 1
     order = np.argsort(-counts.sum(axis=0), kind="stable")
-    kept, rest = order[:MOST_SYMBOLS], order[MOST_SYMBOLS:]
+    kept, rest = np.sort(order[:MOST_SYMBOLS]), order[MOST_SYMBOLS:]
     names = names_of(tuple(places))
-    columns = [names[k] for k in sorted(kept.tolist())]
-    table = counts[:, sorted(kept.tolist())]
+    columns, table = [names[k] for k in kept], counts[:, kept]
     if len(rest):
         columns.append(f"{len(rest):,} others")
         table = np.column_stack([table, counts[:, rest].sum(axis=1)])

@@ -112,11 +112,8 @@ def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
         "testable": found.testable and found.least_p_value <= found.alpha,
         "drawn": {name: _bins(one) for name, one in found.tests.items()},
         "residuals": {
-            name: {
-                "size": one.size,
-                "draws": one.n_draws,
-                **{picture: _curve(getattr(one, picture)) for picture in PICTURES},
-            }
+            name: {"size": one.size, "draws": one.n_draws}
+            | {picture: _curve(getattr(one, picture)) for picture in PICTURES}
             for name, one in kinds
         },
     }
@@ -135,9 +132,10 @@ def note_broken(found: Diagnosis | None) -> list[str]:
 def _bins(one: Finding) -> dict[str, Any]:
     """Return a histogram of a statistic over the draws."""
     finite = one.drawn[np.isfinite(one.drawn)]
-    distinct = len(np.unique(np.round(finite, 9)))
-    counts, edges = np.histogram(finite, min(BINS, max(distinct, 1))) if len(finite) else ([], [])
-    return {"counts": np.asarray(counts).tolist(), "edges": np.asarray(edges).tolist()}
+    if not len(finite):
+        return {"counts": [], "edges": []}
+    counts, edges = np.histogram(finite, min(BINS, len(np.unique(np.round(finite, 9)))))
+    return {"counts": counts.tolist(), "edges": edges.tolist()}
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
