@@ -20,9 +20,8 @@ from definetti._system.mixins import Named, Resumed
 class Alarm(Named, Resumed):
     """When to say that something has changed, by the capital of one or of several martingales.
 
-    Each part has its own martingale and alarm. Martingales that are fed by different scores of the
-    same steps are no martingale together, so that promises for several parts rest on the union
-    bound: the thresholds grow with their number.
+    Each part has its own martingale and alarm. Promises for several parts rest on the union bound:
+    the thresholds grow with their number.
 
     Parameters
     ----------
@@ -97,10 +96,7 @@ class Alarm(Named, Resumed):
         return self.raised
 
     def hear(self, log_capitals: list[float]) -> list[bool]:
-        """Do what `update` does with plain numbers, one for each part, of which nothing is checked.
-
-        For streams: arrays of a few numbers cost more than what is done with them.
-        """
+        """Do what `update` does with plain numbers, unchecked, which is quicker in streams."""
         carried, threshold = self._carried, self.log_threshold
         self._statistics = list(map(sub, log_capitals, carried))
         self._carried = list(map(self.carry, carried, log_capitals))

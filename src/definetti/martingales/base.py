@@ -49,10 +49,7 @@ class Martingale(Named, Resumed):
         """
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        """Do what `bet` does for several who bet alike, ``(K, …)`` states with one p-value each.
-
-        Compiled, together they cost little more than one.
-        """
+        """Do what `bet` does for several who bet alike, ``(K, …)`` states with one p-value each."""
         for k in range(len(states)):
             self.bet(states[k], p_values[k : k + 1], logs[k : k + 1])
 
@@ -77,10 +74,7 @@ class Martingale(Named, Resumed):
             )
 
     def tail(self, p_value: float) -> float:
-        """Return the integral of the next density from 0 to a tiny p-value.
-
-        The default is right where the density is bounded; only the check of a martingale asks.
-        """
+        """Return the integral of the next density, bounded by default, from 0 to a tiny p-value."""
         return p_value * float(self.factors(np.array([p_value]))[0])
 
     @property

@@ -20,10 +20,9 @@ DEEP = 45.0  # what is below e^-45 of the peak is left out of an integral
 class Mixture(Martingale, name="mixture"):
     """All powers of p-values together: ``∫ Π ε p^(ε−1) dε`` over 0 < ε < 1.
 
-    It bets on small p-values, wins much on a few very small ones, and has nothing to be chosen
-    (Vovk, Nouretdinov & Gammerman 2003). With ``n`` p-values and ``a = −Σ log p`` the capital is
-    ``∫ ε^n e^(a (1−ε)) dε``: two numbers are the whole past. It does not forget, so that after a
-    long time without a change it is slow to see one.
+    It bets on small p-values and has nothing to be chosen (Vovk, Nouretdinov & Gammerman 2003).
+    With ``n`` p-values and ``a = −Σ log p`` the capital is ``∫ ε^n e^(a (1−ε)) dε``. It does not
+    forget, so that after a long time without a change it is slow to see one.
 
     Examples
     --------
@@ -104,9 +103,8 @@ def _log1p_less(u: float) -> float:
 class PlugIn(Martingale, name="plug_in"):
     """A histogram of the p-values so far is the density that the next one is bet on.
 
-    Every departure from uniformity is found in time, not just small p-values; it takes more of
-    them to see it (Fedorova, Gammerman, Nouretdinov & Vovk 2012, there with a kernel density, which
-    costs more with every step).
+    Every departure from uniformity is found in time, not just small p-values, but later (Fedorova,
+    Gammerman, Nouretdinov & Vovk 2012, there with a kernel density).
 
     Parameters
     ----------

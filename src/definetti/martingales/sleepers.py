@@ -118,8 +118,7 @@ class SleeperStayer(Sleeper, name="sleeper_stayer"):
     Parameters
     ----------
     waking : float, default 0.003
-        The share of the sleeping capital that wakes at the first step: changes are looked for over
-        some ``1/waking`` steps, and from then on ever less.
+        The share of the sleeping capital that wakes at the first step.
     patience : float, default 1
         How slowly the share falls: what still sleeps after ``t`` quiet steps is ``1 / (1 + waking
         t)`` with 1, so that a change is found nearly as soon after 100,000 steps as after 300. With
@@ -239,8 +238,7 @@ class Misses(Sleeper, name="misses"):
         ----------
         alpha : float, optional
             What the set was allowed to miss; `alpha` of the martingale if left out. It must be
-            known before the miss is, or follow from the true state, given which the set promises
-            it.
+            known before the miss is, or follow from the true state, given which it is promised.
         """
         allowed = self.alpha if alpha is None else checked_fraction(alpha, "alpha", "0.1 is usual")
         p_value, logs = np.array([[0.0 if missed else 1.0]]), np.empty((1, 1))
