@@ -13,7 +13,7 @@ from definetti.check.messages import (
     below,
     describe_bits,
     need_columns,
-    visits_suffice,
+    sizes_suffice,
 )
 from definetti.check.sample import Draws, Sample
 from definetti.check.statistic import Effect, Statistic
@@ -34,8 +34,7 @@ class Autocorrelation(Statistic, name="autocorrelation"):
         return need_columns(sample)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        found = [self._column(sample, column, draws) for column in sample.columns]
-        return np.stack(found, axis=1)
+        return np.stack([self._column(sample, one, draws) for one in sample.columns], axis=1)
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
         if column.symbols is None:
@@ -69,9 +68,9 @@ class Autocorrelation(Statistic, name="autocorrelation"):
         if not isinstance(sample.memory, Observation):
             column = sample.columns[0]
             if len(sample.columns) == 1 and column.symbols is not None:
-                if visits_suffice(np.bincount(column.cells[column.cells >= 0])):
+                if sizes_suffice(np.bincount(column.cells[column.cells >= 0])):
                     return "take memory='observation', or symmetry='spaced'"
-            elif visits_suffice(np.bincount(sample.tokens) // 2):  # of two bins at least
+            elif sizes_suffice(np.bincount(sample.tokens) // 2):  # of two bins at least
                 return "take symmetry='spaced', or name bins and take memory='observation'"
         return "take symmetry='spaced'"
 

@@ -66,23 +66,15 @@ def rows_needed(sample: Sample) -> int:
     return ROWS_PER_STATE * len(sample.labels)
 
 
-def visits_suffice(visits: IntArray) -> bool:
-    """Tell whether most steps have a token with enough visits, given those of each token."""
-    enough = visits[visits >= VISITS_PER_TOKEN].sum()
-    return bool(enough >= FEASIBLE_SHARE * visits.sum())
+def sizes_suffice(sizes: IntArray, needed: int = VISITS_PER_TOKEN) -> bool:
+    """Tell whether most steps are in parts that are large enough: visits of tokens, sequences."""
+    return bool(sizes[sizes >= needed].sum() >= FEASIBLE_SHARE * sizes.sum())
 
 
 def memory_is_feasible(sample: Sample, memory: Memory) -> bool:
     """Tell whether most steps would have a token that was visited often enough."""
     tokens, _ = trace_tokens(sample.states, [], sample.begins, memory)
-    return visits_suffice(np.bincount(tokens))
-
-
-def sequences_suffice(sample: Sample) -> bool:
-    """Tell whether most rows are in sequences that are long enough to be fitted by themselves."""
-    lengths = np.diff(sample.begins)
-    enough = lengths[lengths >= rows_needed(sample)].sum()
-    return bool(enough >= FEASIBLE_SHARE * len(sample))
+    return sizes_suffice(np.bincount(tokens))
 
 
 def name_column(column: Column) -> str:
@@ -150,10 +142,8 @@ def write_verdict(
 ) -> tuple[str, str]:
     """Return the effect of a test in words, and its verdict as a sentence."""
     if not testable:
-        return (
-            "not testable: the same for every rearrangement",
-            "Not testable: it is the same for every rearrangement.",
-        )
+        same = "the same for every rearrangement"
+        return f"not testable: {same}", f"Not testable: it is {same}."
     if not significant:
         return "not significant", "Not significant."
     sentence = f"{effect.words[:1].upper()}{effect.words[1:]}"

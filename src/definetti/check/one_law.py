@@ -17,7 +17,7 @@ from definetti.check.messages import (
     need_columns,
     need_moves,
     rows_needed,
-    sequences_suffice,
+    sizes_suffice,
 )
 from definetti.check.sample import Draws, Sample
 from definetti.check.statistic import CannotTest, Effect, Statistic
@@ -34,10 +34,10 @@ class OneLaw(Statistic):
         return ("",)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        if sequences_suffice(sample):
+        needed = rows_needed(sample)
+        if sizes_suffice(np.diff(sample.begins), needed):
             return "fit each sequence by itself"
-        needed = f"{rows_needed(sample):,} rows"
-        return f"no remedy, as a sequence would need {needed} to be fitted by itself"
+        return f"no remedy, as a sequence would need {needed:,} rows to be fitted by itself"
 
 
 class OneChain(OneLaw, name="one_chain"):
@@ -74,8 +74,7 @@ class OneEmission(OneLaw, name="one_emission"):
         return need_columns(sample, pairs=False)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        found = [self._column(sample, column, draws) for column in sample.columns]
-        return np.stack(found, axis=1)
+        return np.stack([self._column(sample, one, draws) for one in sample.columns], axis=1)
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
         own = np.where(column.seen == 1, sample.tokens, -1)
