@@ -27,7 +27,7 @@ from definetti._system.compiled import kernel
 from definetti.engine.stream import PARTS
 from definetti.evaluation.summarize import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
-from definetti.models.predictors import stationary
+from definetti.models.hmm import stationary
 from studies.p_value_streams import stream_p_values, visit_p_values
 
 ALPHA = 0.05

@@ -15,7 +15,7 @@ from definetti.cli.errors import write_options
 from definetti.cli.estimators import read_memory
 from definetti.cli.printing import is_watched, make_table, print_result
 from definetti.cli.writing import check_output
-from definetti.data.series import training_length
+from definetti.data.labels import training_length
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis

@@ -54,8 +54,8 @@ from definetti.conformal import (
     count_series,
     say_promise,
 )
-from definetti.data.labels import Alphabet
-from definetti.data.series import at_rows, read_series, training_length
+from definetti.data.labels import Alphabet, training_length
+from definetti.data.series import at_rows, read_series
 from definetti.data.timing import HOLE
 from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord
 from definetti.evaluation.series_backtest import SeriesWork

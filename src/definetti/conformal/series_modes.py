@@ -19,8 +19,8 @@ from definetti.conformal.estimator import ConformalHMM
 from definetti.conformal.series_sums import SeriesTotals, SummedSeries
 from definetti.conformal.tasks import Origin
 from definetti.data.history import History
-from definetti.data.labels import Alphabet, check_pairs, piece, read_declared
-from definetti.data.series import SeriesRows, at_rows, training_length
+from definetti.data.labels import Alphabet, check_pairs, piece, read_declared, training_length
+from definetti.data.series import SeriesRows, at_rows
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory

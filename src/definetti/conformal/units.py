@@ -19,15 +19,9 @@ from definetti.data.labels import (
     piece,
     read_declared,
     read_lengths,
-)
-from definetti.data.series import (
-    at_rows,
-    is_nested,
-    join_observations,
-    join_states,
-    take_series,
     training_length,
 )
+from definetti.data.series import at_rows, is_nested, join_observations, join_states, take_series
 from definetti.data.timing import check_aligned
 from definetti.engine.promise import Guarantee
 from definetti.engine.thresholds import after_errors, read_groups, weighted_limit

@@ -26,8 +26,8 @@ from definetti.data.labels import (
     read_declared,
     read_lengths,
     require,
+    training_cut,
 )
-from definetti.data.series import training_cut
 from definetti.data.timing import Clock, check_following, read_clock
 from definetti.exceptions import GapWarning
 

@@ -397,3 +397,29 @@ def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
             "of every sequence"
         )
     return np.array(found, dtype=np.int64)
+
+
+def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
+    """Return how many a share, or a number, of steps or units is; some must remain."""
+    share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
+    number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
+    if not share and not (number and train_size >= 1):
+        raise ValueError(
+            f"train_size must be a share between 0 and 1 or a whole number ≥ 1, got "
+            f"{train_size!r}; 0.5 trains on half of the {unit} and calibrates on the others"
+        )
+    cut = int(train_size * total) if share else int(train_size)
+    if not 1 <= cut < total:
+        raise ValueError(
+            f"train_size={train_size!r} leaves {cut} of {total} {unit} to train on and "
+            f"{max(total - cut, 0)} to calibrate on; each needs at least one"
+        )
+    return cut
+
+
+def training_cut(train_size: Any, lengths: IntArray) -> int:
+    """Return how many steps of a history in segments train.
+
+    What comes before the last segment cannot calibrate, and trains in any case.
+    """
+    return max(training_length(train_size, int(lengths.sum())), int(lengths[:-1].sum()))

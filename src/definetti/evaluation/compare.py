@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from definetti._system.terminal import show_progress
-from definetti.data.labels import check_pairs, checked_states, count_rows, piece, readable
-from definetti.data.series import training_length
+from definetti.data.labels import (
+    check_pairs,
+    checked_states,
+    count_rows,
+    piece,
+    readable,
+    training_length,
+)
 from definetti.data.timing import check_aligned
 from definetti.engine.pvalues import miscoverage
 from definetti.evaluation.summarize import share

@@ -19,8 +19,7 @@ from definetti.emissions.classifier import TrainedClassifier
 from definetti.engine.task import PredictionTask
 from definetti.experiments.baseline import Baseline
 from definetti.models.base import Estimate, Model
-from definetti.models.hmm import Parameters
-from definetti.models.predictors import estimated, stationary
+from definetti.models.hmm import Parameters, estimated, stationary
 from definetti.symmetry.base import Symmetry
 from definetti.symmetry.blocks import Past
 

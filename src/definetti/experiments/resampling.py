@@ -14,7 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Completion, History, Windows
-from definetti.data.series import training_length
+from definetti.data.labels import training_length
 from definetti.engine.pvalues import ranks
 from definetti.engine.task import PredictionTask
 from definetti.experiments.baseline import Baseline, Standing

@@ -15,8 +15,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
-from definetti.data.labels import checked_states, read_lengths
-from definetti.data.series import training_length
+from definetti.data.labels import checked_states, read_lengths, training_length
 from definetti.engine.pvalues import Rank, ranks
 from definetti.engine.task import PredictionTask, all_candidates
 from definetti.experiments.baseline import Baseline, Standing

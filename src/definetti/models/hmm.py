@@ -210,3 +210,27 @@ def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> Floa
     found = np.where(met, counts + prior, 0.0)
     found[~found.any(axis=1)] = met  # a row of nothing is uniform
     return found
+
+
+def estimated(model: Model, table: Any, labels: Labels) -> Parameters:
+    """Return the matrices of a fixed model; whatever has none is refused."""
+    n = len(labels)
+    nothing = Completion(History(n), NONE, NONE, n)
+    estimate = model.estimate(nothing, table, np.zeros((n, 0)), labels)
+    if not isinstance(estimate, Parameters):
+        raise TypeError(
+            f"model is {model!r}, which has no transition matrix; use 'auto', an HMM, given_hmm "
+            "or a fitted hmmlearn model"
+        )
+    return estimate
+
+
+def stationary(transition: FloatArray) -> FloatArray:
+    """Return the law that a chain keeps; the uniform one if it may keep several."""
+    n = len(transition)
+    change = transition.T - np.eye(n)
+    if np.linalg.matrix_rank(change) < n - 1:
+        return np.full(n, 1.0 / n)
+    system = np.vstack([change, np.ones(n)])
+    law = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0].clip(0.0)
+    return np.asarray(law / law.sum())

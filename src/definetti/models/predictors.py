@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, unseen
-from definetti.data.labels import NONE, Alphabet, plain
+from definetti.data.labels import Alphabet, plain
 from definetti.emissions import Emission
 from definetti.emissions.base import Labels
 from definetti.emissions.symbols import FixedCategorical
 from definetti.models.base import Model, at_states
 from definetti.models.forward_backward import ChainWindows, smooth
-from definetti.models.hmm import HMM, Parameters, TrainedHMM, probabilities
+from definetti.models.hmm import HMM, TrainedHMM, estimated, probabilities, stationary
 from definetti.models.hmmlearn import HmmlearnEmission
 
 
@@ -364,27 +364,3 @@ class SequencePredictor:
             values = values[None]
         shape = 1, steps, len(self.labels)
         return np.asarray(checked_probabilities(values, shape)[0])
-
-
-def estimated(model: Model, table: Any, labels: Labels) -> Parameters:
-    """Return the matrices of a fixed model; whatever has none is refused."""
-    n = len(labels)
-    nothing = Completion(History(n), NONE, NONE, n)
-    estimate = model.estimate(nothing, table, np.zeros((n, 0)), labels)
-    if not isinstance(estimate, Parameters):
-        raise TypeError(
-            f"model is {model!r}, which has no transition matrix; use 'auto', an HMM, given_hmm "
-            "or a fitted hmmlearn model"
-        )
-    return estimate
-
-
-def stationary(transition: FloatArray) -> FloatArray:
-    """Return the law that a chain keeps; the uniform one if it may keep several."""
-    n = len(transition)
-    change = transition.T - np.eye(n)
-    if np.linalg.matrix_rank(change) < n - 1:
-        return np.full(n, 1.0 / n)
-    system = np.vstack([change, np.ones(n)])
-    law = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0].clip(0.0)
-    return np.asarray(law / law.sum())

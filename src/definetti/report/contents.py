@@ -13,8 +13,7 @@ import numpy as np
 
 from definetti._system.checks import checked_number, checked_share
 from definetti.check.diagnosis import Diagnosis
-from definetti.data.labels import Alphabet, piece, readable
-from definetti.data.series import training_length
+from definetti.data.labels import Alphabet, piece, readable, training_length
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
 from definetti.evaluation import START
