@@ -18,6 +18,7 @@ from definetti.cli.printing import print_json, print_lines, print_result, print_
 from definetti.cli.writing import check_folder
 
 PATIENCE = 10  # seconds to wait for the scheduler
+What = StrEnum("What", ["figure1", "figure2", "table1", "figure3", "all"])  # to reproduce
 
 
 def find_data_files(data: Path | None) -> list[Path]:
@@ -81,16 +82,6 @@ def use_cluster(address: str | None) -> Iterator[None]:
         ) from None
     with client, parallel_config("dask"):
         yield
-
-
-class What(StrEnum):
-    """What can be reproduced."""
-
-    figure1 = "figure1"
-    figure2 = "figure2"
-    table1 = "table1"
-    figure3 = "figure3"
-    all = "all"
 
 
 def reproduce(

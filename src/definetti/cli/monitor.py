@@ -18,28 +18,10 @@ if TYPE_CHECKING:
     from definetti.monitor import Monitor
 
 INTERVALS = "95 % intervals valid at all times"
-
-
-class AdaptFrom(StrEnum):
-    """The time from which the level of a monitor adapts."""
-
-    alarm = "alarm"
-    beginning = "beginning"
-
-
-class ListenTo(StrEnum):
-    """Whose evidence raises an alarm of a monitor."""
-
-    coverage = "coverage"
-    law = "law"
-
-
-class OnAlarm(StrEnum):
-    """What a monitor does after an alarm."""
-
-    warn = "warn"
-    restart = "restart"
-    adapt = "adapt"
+# The time from which the level adapts, whose evidence raises an alarm, and what follows an alarm.
+AdaptFrom = StrEnum("AdaptFrom", ["alarm", "beginning"])
+ListenTo = StrEnum("ListenTo", ["coverage", "law"])
+OnAlarm = StrEnum("OnAlarm", ["warn", "restart", "adapt"])
 
 
 def monitor(

@@ -29,29 +29,19 @@ SCORES = "path, filter, smoother, joint, band, emission, transition"
 SYMMETRIES = "auto, spaced, full, returns, pairs, departures, shifts, published"
 
 
-class Guarantee(StrEnum):
-    """What a set guarantees."""
-
-    all = "all"
-    steps = "steps"
-    errors = "errors"
-
-
-class ClassifierName(StrEnum):
-    """Classifiers of scikit-learn that can replace the emission model."""
-
-    random_forest = "random-forest"
-    logistic = "logistic"
-    gradient_boosting = "gradient-boosting"
-
-
-class Series(StrEnum):
-    """The rows from which each of many series is predicted."""
-
-    own = "own"
-    others = "others"
-    all = "all"
-    first = "first"
+# What a set guarantees.
+Guarantee = StrEnum("Guarantee", ["all", "steps", "errors"])
+# Classifiers of scikit-learn that can replace the emission model.
+ClassifierName = StrEnum(
+    "ClassifierName",
+    {
+        "random_forest": "random-forest",
+        "logistic": "logistic",
+        "gradient_boosting": "gradient-boosting",
+    },
+)
+# The rows from which each of many series is predicted.
+Series = StrEnum("Series", ["own", "others", "all", "first"])
 
 
 def complete_from(

@@ -27,13 +27,8 @@ LABELS = {
     ("series", "day", "state", "carried"): {"sun", "rain"},
     ("state", "heat", "shake", "alarms"): set(MACHINE),
 }
-
-
-class SimulatedWorld(StrEnum):
-    """The hidden Markov models to draw from."""
-
-    weather = "weather"
-    sensors = "sensors"
+# The hidden Markov models to draw from.
+SimulatedWorld = StrEnum("SimulatedWorld", ["weather", "sensors"])
 
 
 def simulate(
