@@ -10,7 +10,7 @@ from tests.making import grouped
 
 from definetti.cli import series_tables
 from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
-from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.options import Columns, Grouping, Rolling, Settings, Spreading
 from definetti.cli.series import backtest_groups
 from definetti.cli.writing import write_frames
 from definetti.evaluation import backtest_series
@@ -32,7 +32,7 @@ def judged(source, series="own", jobs=1, **how):
     found, said, notes = backtest_groups(
         str(source), Columns(), Settings(),
         Grouping("patient", how.pop("order", "time"), series), Spreading(jobs, **how),
-        horizon=1, start=0.5, windows=500,
+        1, Rolling(start=0.5, windows=500),
     )  # fmt: skip
     return found[0], said, notes
 
@@ -219,7 +219,7 @@ def test_steps_of_parts_equal_steps_of_the_whole(tmp_path, ending, monkeypatch):
     for path in (steps, output):
         _, _, notes = backtest_groups(
             str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("patient", "time"),
-            Spreading(), horizon=1, start=0.9, windows=None, output=path,
+            Spreading(), 1, Rolling(start=0.9), path,
         )  # fmt: skip
     assert any("apostrophe" in note for note in notes) == ending.startswith(("csv", "tsv"))
     wanted = pl.read_parquet(steps).to_dicts()

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from definetti.cli import app, series_tables
 from definetti.cli.errors import is_out_of_memory
-from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.options import Columns, Grouping, Rolling, Settings, Spreading
 from definetti.cli.series import backtest_groups
 
 SKY = "aababbaaabbabababbbaabbaabababbaabbbaaab"
@@ -182,7 +182,7 @@ def test_a_state_of_one_series_is_known_to_all_whatever_their_parts(tmp_path, mo
     def judge():
         found, _, _ = backtest_groups(
             str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("who", "when"),
-            Spreading(), horizon=1, start=0.5, windows=None,
+            Spreading(), 1, Rolling(start=0.5),
         )  # fmt: skip
         return found[0].to_dict()
 

@@ -13,7 +13,7 @@ from tests.making import grouped
 from definetti._system.cells import Store
 from definetti.cli import experiments, series_tables
 from definetti.cli.backtest import backtest
-from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.options import Columns, Grouping, Rolling, Settings, Spreading
 from definetti.cli.simulate import simulate
 from definetti.evaluation import SeriesWork
 
@@ -22,7 +22,7 @@ def judge(table, output, **spread):
     backtest(
         data=str(table), columns=Columns(), settings=Settings(),
         grouping=Grouping("series", "day"), spreading=Spreading(**spread), output=output, json=True,
-        windows=20,
+        rolling=Rolling(windows=20),
     )  # fmt: skip
     return output.read_bytes()
 

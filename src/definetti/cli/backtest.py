@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from definetti.cli import options
+from definetti.cli import options, writing
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
@@ -22,15 +23,6 @@ from definetti.cli.estimators import (
 )
 from definetti.cli.printing import format_label, is_watched, make_table, print_result
 from definetti.cli.reading import name_source
-from definetti.cli.writing import (
-    check_output,
-    is_backtest_file,
-    is_series_file,
-    list_backtest_steps,
-    list_rows,
-    write_frames,
-)
-from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,12 +42,11 @@ def backtest(
     settings: options.Settings,
     grouping: options.Grouping,
     spreading: options.Spreading,
+    *,
     horizon: Annotated[
         int | None, options.data_option(min=1, help="steps per window; default: one after --lag")
     ] = None,
-    lag: options.Lag = 0,
-    start: options.Start = START,
-    windows: options.Windows = None,
+    rolling: options.Rolling,
     no_observations: options.NoObservations = False,
     no_check: options.NoCheck = False,
     output: options.StepOutput = None,
@@ -89,57 +80,28 @@ def backtest(
     if no_observations:
         columns = columns.without_observations()
     if output is not None:
-        check_output(output, [data], force, is_backtest_file)
+        writing.check_output(output, [data], force, writing.is_backtest_file)
     if by_series is not None:
-        check_output(by_series, [data], force, is_series_file)
+        writing.check_output(by_series, [data], force, writing.is_series_file)
         if output is not None and output.resolve() == by_series.resolve():
             raise BadTable(f"--by-series {by_series} is the file of --output; name another")
-    steps = horizon or lag + 1
+    steps = horizon or rolling.lag + 1
     if grouping.group_column is not None:
-        document, lines, notes = _backtest_groups(
-            data, columns, settings, grouping, spreading, horizon=steps, lag=lag, start=start,
-            windows=windows, output=output, by_series=by_series,
-        )  # fmt: skip
+        # Slow to load, so only after the arguments are checked.
+        from definetti.cli.series import backtest_groups
+
+        found, said, notes = backtest_groups(
+            data, columns, settings, grouping, spreading, steps, rolling, output
+        )
+        if by_series is not None:
+            _write_series(found, by_series)
+        document, lines = _describe_groups(found, said, steps, rolling.lag)
     else:
         document, lines, notes = _backtest_series(
-            data, columns, settings, steps, lag, start, windows, output, check=not no_check
+            data, columns, settings, steps, rolling, output, check=not no_check
         )
     written = (f"written: {path}" for path in (output, by_series) if path is not None)
     print_result(document, chain(lines, written), json, notes)
-
-
-# What --json prints, lines and tables for the screen, and notes on how rows were read.
-Result = tuple[dict[str, Any], Iterator[Any], list[str]]
-
-
-def _backtest_groups(
-    data: str,
-    columns: options.Columns,
-    settings: options.Settings,
-    grouping: options.Grouping,
-    spreading: options.Spreading,
-    *,
-    by_series: Path | None,
-    **how: Any,
-) -> Result:
-    """Backtest every series of a table."""
-    # Slow to load, so only after the arguments are checked.
-    from definetti.cli.series import backtest_groups
-    from definetti.evaluation.series import join_levels
-
-    found, said, notes = backtest_groups(data, columns, settings, grouping, spreading, **how)
-    if by_series is not None:
-        table = join_levels(found)
-        rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-        write_frames([rows], by_series)
-    levels = [
-        {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
-        for level, evaluation in zip(said["levels"], found, strict=True)
-    ]
-    horizon = how["horizon"]
-    document = {**said, "horizon": horizon, "lag": how["lag"], **levels[0], "levels": levels}
-    lines = (line for one in found for line in _show_all(one, said["promise"], horizon))
-    return document, lines, notes
 
 
 def _backtest_series(
@@ -147,34 +109,31 @@ def _backtest_series(
     columns: options.Columns,
     settings: options.Settings,
     steps: int,
-    lag: int,
-    start: float,
-    windows: int | None,
+    rolling: options.Rolling,
     output: Path | None,
     *,
     check: bool,
-) -> Result:
-    """Backtest one series beside other methods."""
+) -> tuple[dict[str, Any], Iterator[Any], list[str]]:
+    """Backtest one series beside other methods; return JSON, lines for the screen, and notes."""
     table = read_labelled(data, None, columns)
-    check_lag(lag, steps)
+    check_lag(rolling.lag, steps)
     # Slow to load, so only after the file is read.
     from definetti.evaluation.backtest import OURS, find_begin, run_backtest
     from definetti.models.base import described
     from definetti.symmetry import find_symmetry
 
-    if find_begin(len(table.states), steps, start) is None:
+    if find_begin(len(table.states), steps, rolling.start) is None:
         raise ValueError(
             f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
-            f"window of {steps} after a share of {start:g}; give more rows, or lower "
+            f"window of {steps} after a share of {rolling.start:g}; give more rows, or lower "
             "--start or --horizon"
         )
     levels = read_numbers(settings.confidence, table.states)
     table.new_rows = 0
-    cp = make_estimator(settings, table, steps, lag=lag)
+    cp = make_estimator(settings, table, steps, rolling.lag)
     test = run_backtest(
-        cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
-        levels=sorted(levels) if len(levels) > 1 else None, lengths=table.lengths,
-        verbose=is_watched(),
+        cp, table.observations, table.states, steps, **asdict(rolling), lengths=table.lengths,
+        levels=sorted(levels) if len(levels) > 1 else None, verbose=is_watched(),
     )  # fmt: skip
     used = test.predictor
     checked = check_rows(
@@ -182,13 +141,13 @@ def _backtest_series(
     )
     found = [test.evaluations(level) for level in levels]
     if output is not None:
-        steps_table = list_backtest_steps(
+        steps_table = writing.list_backtest_steps(
             [{None: methods[OURS]} for methods in found],
             [*map(write_level, levels)],
-            list_rows(table.keys, np.asarray(table.rows) + 1, table.states),
+            writing.list_rows(table.keys, np.asarray(table.rows) + 1, table.states),
             {None: np.arange(len(table.states))},
         )
-        table.notes += write_frames([steps_table], output)
+        table.notes += writing.write_frames([steps_table], output)
     by_level = [
         _describe_level(methods, level, table, test)
         for methods, level in zip(found, levels, strict=True)
@@ -196,7 +155,7 @@ def _backtest_series(
     model = described(used.model_, list(table.columns), test.begin - used.n_steps_)
     result = {
         **by_level[0], "levels": by_level, "model": model, "fixed": bool(used.model_.fixed),
-        "horizon": steps, "lag": lag, "windows": test.windows,
+        "horizon": steps, "lag": rolling.lag, "windows": test.windows,
         "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
         "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
         "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
@@ -326,6 +285,27 @@ def _write_number(mean: float) -> str:
 
 
 # --- Many series
+
+
+def _write_series(found: list[SeriesEvaluation], output: Path) -> None:
+    """Write a row per series and level."""
+    from definetti.evaluation.series import join_levels
+
+    table = join_levels(found)
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    writing.write_frames([rows], output)
+
+
+def _describe_groups(
+    found: list[SeriesEvaluation], said: dict[str, Any], horizon: int, lag: int
+) -> tuple[dict[str, Any], Iterator[Any]]:
+    """Return what --json prints, and lines for the screen."""
+    levels = [
+        {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
+        for level, evaluation in zip(said["levels"], found, strict=True)
+    ]
+    document = {**said, "horizon": horizon, "lag": lag, **levels[0], "levels": levels}
+    return document, (line for one in found for line in _show_all(one, said["promise"], horizon))
 
 
 def _describe_all(found: SeriesEvaluation) -> dict[str, Any]:

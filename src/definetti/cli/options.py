@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from definetti.cli.errors import report_errors
+from definetti.evaluation import START
 
 # An option in a panel of the help.
 data_option = functools.partial(typer.Option, rich_help_panel="Data")
@@ -73,15 +74,6 @@ Horizon = Annotated[
     int | None, data_option(min=1, help="number of steps to predict; default: all new rows")
 ]
 Lag = Annotated[int, data_option(min=0, help="label delay in steps: the first steps get no set")]
-Start = Annotated[
-    float, data_option(min=0.05, max=0.95, help="share of rows before the first window")
-]
-Windows = Annotated[
-    int | None,
-    data_option(
-        min=1, help="maximal number of windows, spread evenly; default: all that are cheap, or 500"
-    ),
-]
 Score = Annotated[
     str,
     model_option(
@@ -150,6 +142,23 @@ class Grouping:
                 "--order-column": self.order_column is not None,
                 "--series": self.series is not Series.own,
             })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """The windows of a backtest."""
+
+    lag: Lag = 0
+    start: Annotated[
+        float, data_option(min=0.05, max=0.95, help="share of rows before the first window")
+    ] = START
+    windows: Annotated[
+        int | None,
+        data_option(
+            min=1,
+            help="maximal number of windows, spread evenly; default: all that are cheap, or 500",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,15 +13,9 @@ from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
-from definetti.cli.estimators import (
-    check_lag,
-    cut_new,
-    make_estimator,
-    read_numbers,
-)
+from definetti.cli.estimators import check_lag, cut_new, make_estimator, read_numbers
 from definetti.cli.printing import print_result
 from definetti.cli.writing import check_output, read_beginning
-from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from definetti.evaluation.series import SeriesEvaluation
@@ -36,11 +31,10 @@ def report(
     columns: options.Columns,
     settings: options.Settings,
     grouping: options.Grouping,
+    *,
     new: options.NewRows = None,
     horizon: options.Horizon = None,
-    lag: options.Lag = 0,
-    start: options.Start = START,
-    windows: options.Windows = None,
+    rolling: options.Rolling,
     no_check: options.NoCheck = False,
     show: Annotated[
         str | None, options.output_option(help="series to show in full; default: the worst")
@@ -66,9 +60,8 @@ def report(
     """
     check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
     task = ReportTask(
-        data, new, columns, settings, horizon, lag, start, windows, no_check, title,
-        write_command(context),
-    )  # fmt: skip
+        data, new, columns, settings, horizon, rolling, no_check, title, write_command(context)
+    )
     if grouping.group_column is not None:
         made, notes = _report_groups(task, grouping, show)
     else:
@@ -87,9 +80,7 @@ class ReportTask(NamedTuple):
     columns: options.Columns
     settings: options.Settings
     horizon: int | None
-    lag: int
-    start: float
-    windows: int | None
+    rolling: options.Rolling
     no_check: bool
     title: str | None
     command: str
@@ -99,7 +90,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
     """Return the report of one series, and notes."""
     from definetti.report import make_report
 
-    settings, lag, steps = task.settings, task.lag, task.horizon or table.new_rows
+    settings, lag, steps = task.settings, task.rolling.lag, task.horizon or table.new_rows
     longest = max(steps, lag + 1)  # of a window of the backtest
     if steps:
         check_lag(lag, steps)
@@ -114,9 +105,8 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
     observed = ", ".join(f"{name} ({kind})" for name, kind in table.columns.items())
     made = make_report(
         cp, table.observations, table.states, seen if steps else None,
-        horizon=ahead if steps else None, lag=lag,
-        levels=levels[1:], lengths=table.lengths, start=task.start, windows=task.windows,
-        title=task.title, check=checked, verbose=True,
+        horizon=ahead if steps else None, **asdict(task.rolling),
+        levels=levels[1:], lengths=table.lengths, title=task.title, check=checked, verbose=True,
         settings={
             "command": task.command,
             "labelled rows from": task.data,
@@ -146,11 +136,10 @@ def _report_groups(
         raise ValueError(
             "--show requires --series own and rows in a file; give these, or leave --show out"
         )
-    horizon = task.horizon or task.lag + 1
+    horizon = task.horizon or task.rolling.lag + 1
     by_level, said, notes = backtest_groups(
-        task.data, task.columns, task.settings, grouping, options.Spreading(),
-        horizon=horizon, lag=task.lag, start=task.start, windows=task.windows,
-    )  # fmt: skip
+        task.data, task.columns, task.settings, grouping, options.Spreading(), horizon, task.rolling
+    )
     full, name, worst = None, None, by_level[0].worst
     if show is not None or (own and task.data != "-" and worst is not None):
         name = find_series(by_level[0], show) if show is not None else worst and worst.series

@@ -7,7 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ from definetti.evaluation.series_backtest import SeriesWork
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:
-    from definetti.cli.options import Columns, Grouping, Settings, Spreading
+    from definetti.cli.options import Columns, Grouping, Rolling, Settings, Spreading
     from definetti.data.series import SeriesRows
 
 WHOLE = 5_000_000  # rows, up to which series that need all the others are computed at once
@@ -221,26 +221,23 @@ def backtest_groups(
     settings: Settings,
     grouping: Grouping,
     spreading: Spreading,
-    *,
     horizon: int,
-    start: float,
-    windows: int | None,
-    lag: int = 0,
+    rolling: Rolling,
     output: Path | None = None,
 ) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
     """Backtest every series of a table, in parts that can be resumed and run on many machines."""
     check_jobs(spreading.jobs)
-    check_lag(lag, horizon)
+    check_lag(rolling.lag, horizon)
     group, state = str(grouping.group_column), columns.state_column
     with ExitStack() as stack:
         table = stack.enter_context(open_series(data, group, state))
         parts = table.parts()
         head, notes = read_head(table, parts[0], columns, grouping)
         levels = read_numbers(settings.confidence, head.states)
-        cp = make_grouped_estimator(settings, head, horizon, lag, str(grouping.series))
+        cp = make_grouped_estimator(settings, head, horizon, rolling.lag, str(grouping.series))
         work = SeriesWork(
-            cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon, start,
-            windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
+            cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon,
+            **asdict(rolling), levels=tuple(levels) if len(levels) > 1 else (),
             framed=settings.classifier is not None,
         )  # fmt: skip
         step_levels = None if output is None else tuple(map(write_level, levels))
