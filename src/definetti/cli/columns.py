@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from definetti.cli.column_types import (
-    MANY,
-    find_uninformative,
-    match_new_rows,
-    name_symbols,
-    parse_dates,
-    tidy_columns,
-)
+from definetti.cli import column_types
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
 from definetti.cli.reading import name_source, read_table
@@ -76,7 +69,7 @@ def find_time_column(
 def as_times(series: pl.Series) -> Times | None:
     """Return the times of a column of dates, or of dates as text; None if a row has none."""
     if series.dtype == pl.String:
-        series = parse_dates(series.to_frame(), [])[series.name]
+        series = column_types.parse_dates(series.to_frame(), [])[series.name]
     if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
         return None
     return read_times(series.to_list())
@@ -128,8 +121,8 @@ def read_labelled(labelled: str, new: str | None, columns: Columns) -> LabelledT
     if new is not None:
         # A column of text may hold numbers with words such as NA among them.
         text = table.select(pl.selectors.string().exclude(state))
-        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
-        others = read_table(new, state, symbols=name_symbols(tidy))
+        tidy, _ = column_types.tidy_columns(text, name_source(labelled), text.columns)
+        others = read_table(new, state, symbols=column_types.name_symbols(tidy))
     return split_labelled_rows(
         table, name_source(labelled), state=state, observed=columns.observation_columns,
         new=others, new_name=name_source(new or ""),
@@ -149,12 +142,12 @@ def split_labelled_rows(
     """Split a table into labelled and new rows, and select the observed columns."""
     check_columns(table.columns, name, [state], "--state-column")
     columns, notes = _choose_columns(table, name, state, observed)
-    table, type_notes = tidy_columns(table, name, columns)
+    table, type_notes = column_types.tidy_columns(table, name, columns)
     labels, label_notes = read_states(table, name, state)
     notes += type_notes + label_notes
     rows = _find_labelled(labels, name, state)
     end = rows[-1] + 1
-    uninformative = find_uninformative(table[:end], columns)
+    uninformative = column_types.find_uninformative(table[:end], columns)
     if observed is None:
         columns = _leave_out(columns, uninformative, notes)
     else:
@@ -177,7 +170,9 @@ def split_labelled_rows(
                 "as well; leave one of them out"
             )
         check_columns(new.columns, new_name, columns)
-        rest, new_notes = match_new_rows(new, new_name, table, name, columns=columns, state=state)
+        rest, new_notes = column_types.match_new_rows(
+            new, new_name, table, name, columns=columns, state=state
+        )
         notes += new_notes
     clock = None if timed is None else timed.clock(rows[-1])
     until, hole = len(rest), ""
@@ -268,11 +263,11 @@ def choose_observed(
     columns, notes = _choose_columns(table, name, state, observed)
     if observed is not None:
         return columns, notes
-    uninformative = find_uninformative(table, columns)
+    uninformative = column_types.find_uninformative(table, columns)
     # A counter begins anew in every series; a value that is constant in one differs in others.
     uninformative |= {
         one: why
-        for one, why in find_uninformative(first, columns).items()
+        for one, why in column_types.find_uninformative(first, columns).items()
         if first[one].n_unique() > 1
     }
     return _leave_out(columns, uninformative, notes), notes
@@ -284,7 +279,7 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     if series.dtype != pl.String:
-        tidy, notes = tidy_columns(table.select(column), name, [column])
+        tidy, notes = column_types.tidy_columns(table.select(column), name, [column])
         return tidy[column].to_list(), notes
     bare = series.str.strip_chars()
     absent = bare.is_in(NO_LABEL).fill_null(False)
@@ -361,7 +356,7 @@ def _note_states(rows: int, state: str, number: int) -> list[str]:
     """Return a note if the number of states looks like a mistake."""
     if number == 1:
         return [f"column {state!r} has one state only, so every set contains it"]
-    if rows >= MANY and number > rows / 2:
+    if rows >= column_types.MANY and number > rows / 2:
         return [f"column {state!r} has {number} states in {rows} rows; is it the state?"]
     return []
 

@@ -8,28 +8,13 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from definetti.cli import options
+from definetti.cli import estimators, options, writing
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
-from definetti.cli.estimators import (
-    check_errors,
-    check_lag,
-    cut_new,
-    make_estimator,
-    name_levels,
-    read_confidences,
-    write_memory,
-)
 from definetti.cli.fit import check_settled, read_saved
 from definetti.cli.lazy import pl
 from definetti.cli.printing import format_label, format_set, make_table, print_result
-from definetti.cli.writing import (
-    check_output,
-    is_prediction_file,
-    list_prediction_steps,
-    write_frames,
-)
 
 LISTED = 1_000  # sequences written out at most
 SHOWN = 40  # rows of the table on the screen
@@ -69,7 +54,7 @@ def predict(
     """
     if output is not None:
         inputs = [calibration, new, None if model is None else str(model)]
-        check_output(output, inputs, force, is_prediction_file)
+        writing.check_output(output, inputs, force, writing.is_prediction_file)
     if grouping.group_column is not None:
         if calibration is None or new is not None or model is not None:
             raise BadTable(
@@ -89,7 +74,7 @@ def predict(
             check=not no_check, with_keys=output is not None,
         )  # fmt: skip
     if output is not None:
-        made.notes.extend(write_frames([made.rows], output))
+        made.notes.extend(writing.write_frames([made.rows], output))
     several = len(settings.confidence) > 1
     lines = _list_lines(made, grouping.group_column, several, output)
     print_result(made.document, lines, json, made.notes)
@@ -155,17 +140,17 @@ def _predict_series(
     steps = horizon or data.new_rows
     if not steps:
         raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-    check_lag(lag, steps)
+    estimators.check_lag(lag, steps)
     data.check_new(steps)
     if cp is None:
-        cp = make_estimator(settings, data, steps, lag)
-        levels = read_confidences(settings.confidence, data.states)
+        cp = estimators.make_estimator(settings, data, steps, lag)
+        levels = estimators.read_confidences(settings.confidence, data.states)
         cp.fit(data.observations, data.states, data.lengths)
     else:
         levels = _update(cp, context, settings, data)
     guarantee, max_errors = read_guarantee(cp.guarantee)
-    check_errors(guarantee, max_errors, steps - lag)
-    seen, ahead = cut_new(data, steps)
+    estimators.check_errors(guarantee, max_errors, steps - lag)
+    seen, ahead = estimators.cut_new(data, steps)
     sets = [cp.predict_set(seen, levels[0], horizon=ahead, lag=lag, verbose=True)]
     if len(levels) > 1:
         sets = cp.predict_set(seen, levels, horizon=ahead, lag=lag, verbose=True)
@@ -179,19 +164,21 @@ def _predict_series(
     rows = [
         row
         for level, one in zip(levels, sets, strict=True)
-        for row in list_prediction_steps(one, lag, level, keys.to_dicts(), beyond)
+        for row in writing.list_prediction_steps(one, lag, level, keys.to_dicts(), beyond)
     ]
-    named, filled = [name_levels(level, cp.states_) for level in levels], [s.filled for s in sets]
+    named = [estimators.name_levels(level, cp.states_) for level in levels]
+    filled = [one.filled for one in sets]
     document = {
         "confidence_level": named if len(named) > 1 else named[0],
         "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "lag": lag, "labelled_rows": len(data.states),
         "states": list(cp.states_), "observed": data.columns, "model": cp.model_,
         "method": sets[0].method, "symmetry": cp.symmetry_.known_as,
-        "memory": write_memory(cp.memory), "score": cp.conformity_score, "given": sets[0].given,
-        "exact": sets[0].exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
-        "filled": filled if len(filled) > 1 else filled[0], "train_size": cp.train_size,
-        "seed": cp.random_state, "check": None if checked is None else checked.to_dict(),
+        "memory": estimators.write_memory(cp.memory), "score": cp.conformity_score,
+        "given": sets[0].given, "exact": sets[0].exact, "smoothing": cp.smoothing,
+        "allow_empty": cp.allow_empty, "filled": filled if len(filled) > 1 else filled[0],
+        "train_size": cp.train_size, "seed": cp.random_state,
+        "check": None if checked is None else checked.to_dict(),
         "steps": rows, "sequences": _list_members(sets[-1]),
     }  # fmt: skip
     if cp.train_size is None and "fixed on the first half" in sets[0].method:
@@ -223,10 +210,10 @@ def _update(
         name, max_errors = settings.guarantee.value, 0
     if options.given_options(context, ["max_errors"]):
         max_errors = settings.max_errors
-    check_errors(name, max_errors, max_errors + 1)
+    estimators.check_errors(name, max_errors, max_errors + 1)
     cp.guarantee = Errors(max_errors) if name == "errors" else name
     if options.given_options(context, ["confidence"]):
-        return read_confidences(settings.confidence, data.states)
+        return estimators.read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]
 
 

@@ -14,46 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from definetti import conformal
 from definetti._system.arrays import IntArray
 from definetti._system.cells import Cell, iterate_cells
+from definetti.cli import estimators, series_tables, writing
 from definetti.cli.columns import LabelledTable, as_frame, read_states, take_columns
 from definetti.cli.errors import BadTable
-from definetti.cli.estimators import (
-    check_errors,
-    check_lag,
-    find_train_size,
-    make_estimator,
-    read_confidences,
-    read_numbers,
-    write_level,
-)
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
 from definetti.cli.lazy import pl
 from definetti.cli.printing import name_some
 from definetti.cli.reading import name_source
-from definetti.cli.series_tables import (
-    LABEL,
-    GroupedTable,
-    Part,
-    open_series,
-    read_all_series,
-    read_head,
-)
-from definetti.cli.writing import (
-    list_backtest_steps,
-    list_prediction_steps,
-    list_rows,
-    pack_steps,
-    unpack_steps,
-    write_frames,
-)
-from definetti.conformal import (
-    GroupedConformalHMM,
-    SeriesMode,
-    SeriesTotals,
-    count_series,
-    say_promise,
-)
+from definetti.cli.series_tables import LABEL, GroupedTable, Part, read_all_series
 from definetti.data.labels import Alphabet, training_length
 from definetti.data.series import at_rows, read_series
 from definetti.data.timing import HOLE
@@ -73,7 +44,9 @@ def make_grouped_estimator(
     settings: Settings, head: LabelledTable, steps: int, lag: int, series: str
 ) -> Any:
     """Return the estimator of many series that the options describe."""
-    return GroupedConformalHMM(make_estimator(settings, head, steps, lag, series), series)
+    return conformal.GroupedConformalHMM(
+        estimators.make_estimator(settings, head, steps, lag, series), series
+    )
 
 
 # --- Predict
@@ -102,9 +75,9 @@ def predict_groups(
             raise BadTable(f"{name_source(data)}: {_note_holes(holes)}")
     if not steps:
         raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
-    check_lag(lag, steps)
-    check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
-    levels = read_confidences(settings.confidence, head.states)
+    estimators.check_lag(lag, steps)
+    estimators.check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
+    levels = estimators.read_confidences(settings.confidence, head.states)
     seen = take_columns(rows, list(head.columns))
     seen = seen if settings.classifier is None else as_frame(seen)
     # An unlabelled row before the last state of a series begins a new segment.
@@ -127,7 +100,7 @@ def predict_groups(
         # Whether a model has to be fixed is decided for each series by itself.
         train_size, head.new_rows = settings.train_size, len(places)
         if mode == "own":
-            train_size = find_train_size(settings, head, number, lag)
+            train_size = estimators.find_train_size(settings, head, number, lag)
         fixed += [name] * (train_size != settings.train_size)
         if train_size not in fitted:
             own_settings = replace(settings, train_size=train_size)
@@ -143,7 +116,7 @@ def predict_groups(
         keys = rows.select(list(beyond))[own].to_dicts()
         for level in levels:
             sets = cp.predict_set(fresh, level, group=name, horizon=ahead, lag=lag, verbose=True)
-            found += list_prediction_steps(sets, lag, level, keys, beyond)
+            found += writing.list_prediction_steps(sets, lag, level, keys, beyond)
     if fixed:
         several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
         notes.append(
@@ -154,7 +127,7 @@ def predict_groups(
             f"series with --max-errors {settings.max_errors} new rows or fewer have no set: "
             f"{name_some(few)}"
         )
-    promise = say_promise(grouping.series, cp.estimator.symmetry)
+    promise = conformal.say_promise(grouping.series, cp.estimator.symmetry)
     return found, promise, len(series), [*notes, *head.notes]
 
 
@@ -227,20 +200,20 @@ def backtest_groups(
 ) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
     """Backtest every series of a table, in parts that can be resumed and run on many machines."""
     check_jobs(spreading.jobs)
-    check_lag(rolling.lag, horizon)
+    estimators.check_lag(rolling.lag, horizon)
     group, state = str(grouping.group_column), columns.state_column
     with ExitStack() as stack:
-        table = stack.enter_context(open_series(data, group, state))
+        table = stack.enter_context(series_tables.open_series(data, group, state))
         parts = table.parts()
-        head, notes = read_head(table, parts[0], columns, grouping)
-        levels = read_numbers(settings.confidence, head.states)
+        head, notes = series_tables.read_head(table, parts[0], columns, grouping)
+        levels = estimators.read_numbers(settings.confidence, head.states)
         cp = make_grouped_estimator(settings, head, horizon, rolling.lag, str(grouping.series))
         work = SeriesWork(
             cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon,
             **asdict(rolling), levels=tuple(levels) if len(levels) > 1 else (),
             framed=settings.classifier is not None,
         )  # fmt: skip
-        step_levels = None if output is None else tuple(map(write_level, levels))
+        step_levels = None if output is None else tuple(map(estimators.write_level, levels))
         task = PartBacktest(table, work, state, step_levels)
         if cp.series != "own":
             parts, task = _share_counts(task, parts)
@@ -263,13 +236,13 @@ def backtest_groups(
         if output is None:
             deque(steps, maxlen=0)
         else:
-            notes += write_frames(steps, output)
+            notes += writing.write_frames(steps, output)
     if hole_notes:
         others = len(hole_notes) - 1
         more = f" (and in {others:,} more parts of the table)" if others else ""
         notes.append(f"{hole_notes[0]}{more}")
-    promise = say_promise(grouping.series, cp.estimator.symmetry)
-    source = SeriesMode.named[cp.series].source
+    promise = conformal.say_promise(grouping.series, cp.estimator.symmetry)
+    source = conformal.SeriesMode.named[cp.series].source
     description = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
         "model": repr(cp.estimator.model), "levels": levels,
@@ -311,12 +284,12 @@ class PartBacktest:
             return [[records, None, holes]]
         group, order = self.table.group, self.work.order
         number = rows.select(pl.int_range(1, pl.len() + 1).over(group, order_by=order))
-        keys = list_rows(
+        keys = writing.list_rows(
             rows.select([group] if order is None else [group, order]), number[:, 0], rows[LABEL]
         )
         by_level = [evaluation.evaluations for evaluation in evaluations]
-        steps = list_backtest_steps(by_level, self.levels, keys, evaluations[0].rows)
-        return [[records, pack_steps(steps), holes]]
+        steps = writing.list_backtest_steps(by_level, self.levels, keys, evaluations[0].rows)
+        return [[records, writing.pack_steps(steps), holes]]
 
     def read(self, part: Part) -> pl.DataFrame:
         work = self.work
@@ -341,7 +314,7 @@ class PartBacktest:
         return Cell("series", point, method, 1, seed)
 
 
-def _digest(totals: SeriesTotals) -> str:
+def _digest(totals: conformal.SeriesTotals) -> str:
     labels = repr((totals.states.labels, totals.symbols.labels)).encode()
     numbers = np.ascontiguousarray(totals.moves).tobytes() + totals.seen.tobytes()
     return hashlib.sha256(labels + numbers + totals.rows.tobytes()).hexdigest()
@@ -356,17 +329,17 @@ def _collect_parts(
         for gathered, new in zip(records, part_records, strict=True):
             gathered += [SeriesRecord(*fields) for fields in new]
         if steps is not None:
-            yield unpack_steps(steps)
+            yield writing.unpack_steps(steps)
 
 
-def _count_states(table: GroupedTable, state: str) -> SeriesTotals:
+def _count_states(table: GroupedTable, state: str) -> conformal.SeriesTotals:
     """Count the rows of each state of a table, and nothing else."""
     found = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
     labels, _ = read_states(found, table.name, state)
     rows = found.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
     rows = rows.group_by(LABEL).agg(pl.col(ROWS).sum()).sort(LABEL)
     n = len(rows)
-    return SeriesTotals(
+    return conformal.SeriesTotals(
         Alphabet(rows[LABEL].to_list()), Alphabet(), np.zeros((n, n), dtype=np.int64),
         np.zeros((n, 0), dtype=np.int64), rows[ROWS].to_numpy().astype(np.int64),
     )  # fmt: skip
@@ -396,7 +369,9 @@ def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], Pa
     return [Part(parts[0].first, parts[-1].last, rows)], task
 
 
-def _count(task: PartBacktest, part: Part, symbol: str | None) -> SeriesTotals:
+def _count(task: PartBacktest, part: Part, symbol: str | None) -> conformal.SeriesTotals:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HoleWarning)  # the backtest of the part notes it
-        return count_series(task.read(part), LABEL, task.table.group, task.work.order, symbol)
+        return conformal.count_series(
+            task.read(part), LABEL, task.table.group, task.work.order, symbol
+        )

@@ -29,6 +29,31 @@ TEXT = {"symmetry", "model", "process", "memory"}  # columns on the left
 # The visit whose departure is predicted, by the horizon: the windows before it are listed.
 VISITS = {1: 10, 2: 4, 3: 2}
 SHORTEST, LONGEST = 2, 4  # labelled steps of higher-order laws
+# The caption of each table, and its columns with their names in the rows of JSON.
+BY_SYMMETRY = (
+    "coverage: of the conservative set; worst state: conditional on the last state, the "
+    "smallest; smoothed: with ties broken at random, integrated over the uniform; "
+    f"{FORECAST}: a fixed model, a symbol that it has not seen, and {BEYOND} steps beyond the "
+    "observations; valid: yes if the symmetry is exact and the level is reached; not proved: "
+    "the level is reached here, and may be missed under another model",
+    {"symmetry": "symmetry", "model": "model", "coverage": "coverage",
+     "worst state": "worst_state", "smoothed": "smoothed", "valid": "valid"},
+)  # fmt: skip
+BY_VISIT = (
+    "a fixed model predicts at visit {departure} to the state; coverage: one minus "
+    "the probability that this visit comes and is missed; smoothed: with ties broken at "
+    "random; at a fixed time: smoothed, at the end of the labelled steps, conditional on the "
+    "current state",
+    {"model": "model", "state": "state", "coverage": "coverage", "smoothed": "smoothed",
+     "at a fixed time": "by_the_clock", "valid": "valid"},
+)  # fmt: skip
+BY_LAW = (
+    "processes whose future depends on more than the current state, with a memory of that "
+    "state alone and with the memory that they need; smoothed: conditional on the last state "
+    "for which it is farthest from the level",
+    {"process": "law", "memory": "memory", "symmetry": "symmetry",
+     "worst state": "worst_state", "smoothed": "smoothed", "valid": "valid"},
+)  # fmt: skip
 
 
 def verify(
@@ -65,17 +90,18 @@ def verify(
     memories = _verify_memories(score, **asked)
     title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
     after = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
-    processes = f"Higher-order processes: {score} score, level {confidence}"
     document = {
         "confidence_level": name_levels(level, STATES), "length": length, "horizon": horizon,
         "score": score, "prior": prior, "rows": rows, "departures": departures,
         "memories": memories,
     }  # fmt: skip
-    print_result(document, [
-        _show_symmetries(rows, f"Exact coverage at level {confidence}: {title}"),
-        _show_departures(departures, f"Departures: {after}, level {confidence}"),
-        _show_memories(memories, processes),
-    ], json)  # fmt: skip
+    laws = f"Higher-order processes: {score} score, level {confidence}"
+    tables = [
+        _show(rows, f"Exact coverage at level {confidence}: {title}", *BY_SYMMETRY),
+        _show(departures, f"Departures: {after}, level {confidence}", *BY_VISIT),
+        _show(memories, laws, *BY_LAW),
+    ]
+    print_result(document, tables, json)
 
 
 def _verify_symmetry(
@@ -128,37 +154,33 @@ def _fit_to_one_symbol() -> Any:
     return ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
 
 
-def _show_symmetries(rows: list[dict[str, Any]], title: str) -> Table:
-    caption = (
-        "coverage: of the conservative set; worst state: conditional on the last state, the "
-        "smallest; smoothed: with ties broken at random, integrated over the uniform; "
-        f"{FORECAST}: a fixed model, a symbol that it has not seen, and {BEYOND} steps beyond the "
-        "observations; valid: yes if the symmetry is exact and the level is reached; not proved: "
-        "the level is reached here, and may be missed under another model"
-    )
-    columns = ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"]
-    return _fill_table(title, columns, [
-        [row["symmetry"], row["model"],
-         *(f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed")),
-         _say_valid(row["valid"], row["proved"])]
-        for row in rows
-    ], caption)  # fmt: skip
-
-
-def _fill_table(title: str, columns: list[str], rows: list[list[Any]], caption: str) -> Table:
-    """Return a table with a section for each value of the first column."""
+def _show(rows: list[dict[str, Any]], title: str, caption: str, columns: dict[str, str]) -> Table:
+    """Return a table of some columns of rows, with a section for each value of the first."""
     table = make_table(
-        columns, left=TEXT, title=title, title_justify="center", pad_edge=False, caption=caption
+        columns,
+        left=TEXT,
+        title=title,
+        title_justify="center",
+        pad_edge=False,
+        caption=caption.format_map(rows[0]),
     )
+    first = next(iter(columns.values()))
     for row, after in zip(rows, [*rows[1:], None], strict=True):
-        table.add_row(*row, end_section=after is None or after[0] != row[0])
+        cells = (_write_cell(row, name) for name in columns.values())
+        table.add_row(*cells, end_section=after is None or after[first] != row[first])
     return table
 
 
-def _say_valid(valid: bool, proved: bool = True) -> Any:
+def _write_cell(row: dict[str, Any], name: str) -> Any:
     from rich.text import Text
 
-    return Text("NO", "bold") if not valid else "yes" if proved else "not proved"
+    value = row[name]
+    if name == "valid":
+        proved = row.get("proved", True) or "law" in row  # laws are computed one by one
+        return Text("NO", "bold") if not value else "yes" if proved else "not proved"
+    if isinstance(value, list):
+        value = value[row["farthest"]]
+    return f"{value:.8f}" if isinstance(value, float) else "never" if value is None else str(value)
 
 
 def _verify_departures(
@@ -189,22 +211,6 @@ def _verify_departures(
                          "smoothed": exactly, "by_the_clock": timed if timed == timed else None,
                          "valid": bool(valid)})  # fmt: skip
     return rows
-
-
-def _show_departures(rows: list[dict[str, Any]], title: str) -> Table:
-    caption = (
-        f"a fixed model predicts at visit {rows[0]['departure']} to the state; coverage: one minus "
-        "the probability that this visit comes and is missed; smoothed: with ties broken at "
-        "random; at a fixed time: smoothed, at the end of the labelled steps, conditional on the "
-        "current state"
-    )
-    columns = ["model", "state", "coverage", "smoothed", "at a fixed time", "valid"]
-    return _fill_table(title, columns, [
-        [row["model"], str(row["state"]), f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}",
-         "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}",
-         _say_valid(row["valid"])]
-        for row in rows
-    ], caption)  # fmt: skip
 
 
 def _verify_memories(
@@ -240,17 +246,3 @@ def _verify_memories(
                 "proved": memory != Order(1),
             })  # fmt: skip
     return rows
-
-
-def _show_memories(rows: list[dict[str, Any]], title: str) -> Table:
-    caption = (
-        "processes whose future depends on more than the current state, with a memory of that "
-        "state alone and with the memory that they need; smoothed: conditional on the last state "
-        "for which it is farthest from the level"
-    )
-    columns = ["process", "memory", "symmetry", "worst state", "smoothed", "valid"]
-    return _fill_table(title, columns, [
-        [row["law"], row["memory"], row["symmetry"], f"{row['worst_state']:.8f}",
-         f"{row['smoothed'][row['farthest']]:.8f}", _say_valid(row["valid"])]
-        for row in rows
-    ], caption)  # fmt: skip
