@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -69,10 +68,8 @@ def take_first_line(error: Exception | str) -> str:
 @contextmanager
 def report_errors() -> Iterator[None]:
     """Turn errors into a line and exit code 2, Ctrl-C into 1; warnings into notes."""
-    heard = CollectedWarnings()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = heard
         try:
             yield
         except (KeyboardInterrupt, *ERRORS) as error:
@@ -86,7 +83,7 @@ def report_errors() -> Iterator[None]:
             raise print_error(error) from None
         finally:
             if not interrupts.is_stopping():  # warnings of cancelled tasks are of no interest
-                heard.print()
+                print_warnings(heard)
 
 
 def print_error(error: Exception) -> typer.Exit:
@@ -131,23 +128,12 @@ def _write_option(found: re.Match[str]) -> str:
     return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
 
 
-class CollectedWarnings:
-    """Warnings, of which each category is printed once, with the number of repetitions."""
-
-    def __init__(self) -> None:
-        self.first: dict[type[Warning], str] = {}
-        self.number: Counter[type[Warning]] = Counter()
-
-    def __call__(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        self.first.setdefault(category, str(message))
-        self.number[category] += 1
-
-    def print(self) -> None:
-        """Write them to standard error."""
-        for category, text in self.first.items():
-            others = self.number[category] - 1
-            more = f" (and {others:,} more like it)" if others else ""
-            print_stderr(f"note: {write_options(text)}{more}")
+def print_warnings(heard: list[warnings.WarningMessage]) -> None:
+    """Write one warning of each category, and the number of the others, to standard error."""
+    for category, number in Counter(one.category for one in heard).items():
+        text = next(str(one.message) for one in heard if one.category is category)
+        more = f" (and {number - 1:,} more like it)" if number > 1 else ""
+        print_stderr(f"note: {write_options(text)}{more}")
 
 
 def find_limit() -> int | None:

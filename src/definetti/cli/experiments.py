@@ -130,11 +130,10 @@ def reproduce(
             again = fresh and not (what is What.all and name is What.figure3)
             how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": again, "verbose": True}
             if name in (What.figure1, What.figure2):
-                run = experiments.figure1 if name is What.figure1 else experiments.figure2
-                done.append(run(output, repetitions=repetitions, **how))
+                how["repetitions"] = repetitions
             else:
-                recorded = experiments.table1 if name is What.table1 else experiments.figure3
-                done.append(recorded(output, data or "", **how))
+                how["data"] = data or ""
+            done.append(getattr(experiments, name)(output, **how))
             if not json:
                 print_lines([*str(done[-1]).split("\n"), ""])
     if json:  # one document, so all at once

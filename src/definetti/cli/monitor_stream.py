@@ -102,8 +102,7 @@ class SeriesMonitor:
         numbers, lines = map(list, zip(*self.early, strict=True))
         with name_rows(self.options.source, numbers):
             if self.header:
-                text = decode_text(b"\n".join([self.header, *lines]), name)
-                self.row_names = name_first_field(text, name).encode()
+                self.row_names = find_row_names(name, self.header, lines)
             observed = self.options.columns.observation_columns
             table = split_labelled_rows(
                 self._parse(lines), name, state=self.state, observed=observed
@@ -137,10 +136,8 @@ class SeriesMonitor:
 
     def _parse(self, lines: list[bytes]) -> Any:
         name = name_source(self.options.source)
-        header = [self.row_names + self.header] if self.header else []
-        text = decode_text(b"\n".join([*header, *lines]), name)
-        table = parse_table(text, name, self.state, symbols=self.symbols)
-        check_one_line_rows(table, name, lines)
+        header = self.row_names + self.header
+        table = parse_lines(name, header, lines, self.state, symbols=self.symbols)
         return table if self.options.group is None else table.drop(self.options.group)
 
     def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
@@ -255,7 +252,12 @@ class StreamMonitor:
         for name, one in self.series.items():
             for note in one.notes if one.monitor is not None else [short]:
                 names.setdefault(note, []).append(name)
-        return [f"{_list_series(some)}: {note}" for note, some in names.items()]
+        return [
+            f"series {name_some(own)}: {note}"
+            if len(own) == 1
+            else f"{len(own):,} series ({name_some(own)}): {note}"
+            for note, own in names.items()
+        ]
 
     def run(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
         """Take rows as they come, and yield a report of each after the first ones.
@@ -338,13 +340,9 @@ class StreamMonitor:
             return [None] * len(lines)
         name = name_source(self.options.source)
         group, state = self.options.group, self.options.columns.state_column
-        header = [self._header] if self._header else []
-        text = decode_text(b"\n".join([*header, *lines]), name)
-        if header and not self.series:
-            row_names = name_first_field(text, name)
-            self._header, text = row_names.encode() + self._header, row_names + text
-        table = parse_table(text, name, state, group)
-        check_one_line_rows(table, name, lines)
+        if self._header and not self.series:
+            self._header = find_row_names(name, self._header, lines) + self._header
+        table = parse_lines(name, self._header, lines, state, group=group)
         check_columns(table.columns, name, [group], "--group-column")
         if group == state:
             raise BadTable(f"column {group!r} is the state and cannot name the series")
@@ -439,18 +437,27 @@ class StreamMonitor:
             self._journal.name = str(notes["journal"])
 
 
-def _list_series(names: list[str]) -> str:
-    some = name_some(names)
-    return f"series {some}" if len(names) == 1 else f"{len(names):,} series ({some})"
+def join_lines(name: str, header: bytes, lines: list[bytes]) -> str:
+    """Return lines of a stream as text, below the header if there is one."""
+    return decode_text(b"\n".join([header, *lines] if header else lines), name)
 
 
-def check_one_line_rows(table: pl.DataFrame, name: str, lines: list[bytes]) -> None:
-    """Refuse rows over several lines: a stream is read line by line."""
+def find_row_names(name: str, header: bytes, lines: list[bytes]) -> bytes:
+    """Return what a header lacks where the first field of each row is its name."""
+    return name_first_field(join_lines(name, header, lines), name).encode()
+
+
+def parse_lines(
+    name: str, header: bytes, lines: list[bytes], state: str, **how: Any
+) -> pl.DataFrame:
+    """Parse lines of a stream; refuse rows over several lines, since it is read line by line."""
+    table = parse_table(join_lines(name, header, lines), name, state, **how)
     if len(table) != len(lines):
         raise BadTable(
             f"{name}: {len(lines):,} lines hold {len(table):,} rows, and a stream has one row a "
             "line; take line ends out of quoted fields"
         )
+    return table
 
 
 @contextmanager
