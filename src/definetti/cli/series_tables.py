@@ -58,9 +58,6 @@ class GroupedTable:
         plain = kind.is_integer() or kind == pl.String
         return table if plain else table.with_columns(pl.col(self.group).cast(pl.String))
 
-    def columns(self) -> list[str]:
-        return list(self.scan().collect_schema())
-
     def parts(self, rows: int = ROWS) -> list[Part]:
         """Cut the table into parts of whole series, in the order of their names."""
         group = pl.col(self.group)
@@ -163,7 +160,7 @@ def read_head(
     table: GroupedTable, part: Part, columns: Columns, grouping: Grouping
 ) -> tuple[LabelledTable, list[str]]:
     """Read the first part: the observed columns, the first series and all states; and notes."""
-    names, notes = table.columns(), []
+    names, notes = list(table.scan().collect_schema()), []
     state, group, order = columns.state_column, table.group, grouping.order_column
     if order is not None:
         check_columns(names, table.name, [order], "--order-column")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -63,8 +63,14 @@ def simulate(
         text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {output}"
     else:
         check_output(output, [], force, is_simulated_file)
-        draw = _draw_weather if world is SimulatedWorld.weather else _draw_sensors
-        table = _hide_states(draw(rows, seed), rows - new)
+        if world is SimulatedWorld.sensors:
+            table = _draw_sensors(rows, seed)
+        else:
+            from definetti.simulate import weather
+
+            things, skies = weather(rows, random_state=seed)
+            table = pl.DataFrame({"day": range(1, rows + 1), "state": skies, "carried": things})
+        table = _hide_states(table, rows - new)
         write_frames([table], output)
         document["columns"] = table.columns
         text = f"{rows:,} rows, {new:,} of them without a state: {output}"
@@ -129,13 +135,6 @@ def is_simulated_file(path: Path) -> bool:
     return counted and set(table["state"].drop_nulls()) <= labels
 
 
-def _draw_weather(rows: int, seed: int) -> pl.DataFrame:
-    from definetti.simulate import weather
-
-    things, skies = weather(rows, random_state=seed)
-    return pl.DataFrame({"day": range(1, rows + 1), "state": skies, "carried": things})
-
-
 def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
     """Draw a machine that is idle, works or is worn, with three sensors."""
     from definetti.simulate import sample
@@ -153,13 +152,6 @@ def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
 
 
 # --- The tour
-
-
-class Stop(NamedTuple):
-    """A stop of the tour: a text, and the command to run."""
-
-    words: str
-    command: list[str]
 
 
 def demo(
@@ -183,42 +175,42 @@ def demo(
     tour, app = plan_tour(data, page, force), context.find_root().command
     if json:
         print_json([
-            {"command": " ".join(stop.command), "result": _run_as_json(app, stop.command)}
-            for stop in tour
+            {"command": " ".join(command), "result": _run_as_json(app, command)}
+            for _, command in tour
         ])  # fmt: skip
     else:
         _guide(app, tour, page)
 
 
-def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
-    """Return the tour."""
+def plan_tour(data: Path, page: Path, force: bool = False) -> list[tuple[str, list[str]]]:
+    """Return the stops of the tour: a text, and the command to run."""
     anyway = ["--force"] if force else []
     shared = [str(data), "--observation-columns", "carried", "--confidence", "0.9"]
     numbers = ["--rows", str(ROWS), "--new", str(NEW), "--seed", str(SEED)]
     return [
-        Stop(
+        (
             "A file first: days of sun or rain, and what a neighbour carried on each.\n"
             f"The weather of the last {NEW} days is not known.",
             ["simulate", str(data), *numbers, *anyway],
         ),
-        Stop(
+        (
             "What was the weather on these days? A set of answers that contains the true one\n"
             "with probability at least 0.9, whatever the probabilities of rain and umbrellas.",
             ["predict", *shared],
         ),
-        Stop(
+        (
             "Does the guarantee hold? Known days, three at a time, are predicted as if they were\n"
             "unknown, each time from all days before; beside a method that ignores time.",
             ["backtest", *shared, "--horizon", str(NEW)],
         ),
-        Stop(
+        (
             "All of it on one page, on which the level can be chosen.",
             ["report", *shared, "-o", str(page), *anyway],
         ),
     ]
 
 
-def _guide(app: Any, tour: list[Stop], page: Path) -> None:
+def _guide(app: Any, tour: list[tuple[str, list[str]]], page: Path) -> None:
     from definetti.simulate import weather
 
     screen = make_console()
