@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,12 +78,10 @@ def backtest(
         })  # fmt: skip
     if no_observations:
         columns = columns.without_observations()
-    if output is not None:
-        writing.check_output(output, [data], force, writing.is_backtest_file)
-    if by_series is not None:
-        writing.check_output(by_series, [data], force, writing.is_series_file)
-        if output is not None and output.resolve() == by_series.resolve():
-            raise BadTable(f"--by-series {by_series} is the file of --output; name another")
+    writing.check_output(output, [data], force, writing.is_backtest_file)
+    writing.check_output(by_series, [data], force, writing.is_series_file)
+    if output is not None and by_series is not None and output.resolve() == by_series.resolve():
+        raise BadTable(f"--by-series {by_series} is the file of --output; name another")
     steps = horizon or rolling.lag + 1
     if grouping.group_column is not None:
         # Slow to load, so only after the arguments are checked.
@@ -100,8 +97,7 @@ def backtest(
         document, lines, notes = _backtest_series(
             data, columns, settings, steps, rolling, output, check=not no_check
         )
-    written = (f"written: {path}" for path in (output, by_series) if path is not None)
-    print_result(document, chain(lines, written), json, notes)
+    print_result(document, lines, json, notes, [output, by_series])
 
 
 def _backtest_series(

@@ -121,8 +121,7 @@ def check(
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    if plot is not None:
-        check_output(plot, [data], force, is_check_picture, PICTURES)
+    check_output(plot, [data], force, is_check_picture, PICTURES)
     if no_observations:
         columns = columns.without_observations()
     if grouping.group_column is not None:
@@ -153,7 +152,7 @@ def check(
         _draw(found, plot)
     # --no-observations needs no note on states as a plain Markov chain.
     notes = [note for note in notes if not (no_observations and "plain" in note)]
-    print_result(found.to_dict(), _list_lines(found, plot), json, notes)
+    print_result(found.to_dict(), _list_lines(found), json, notes, [plot])
     if fail and found.rejected:
         raise typer.Exit(1)
 
@@ -174,7 +173,7 @@ def _draw(found: Any, output: Path) -> None:
     replace_file(output, partial(figure.savefig, format=kind, dpi=150, metadata={"Title": MARK}))
 
 
-def _list_lines(found: Diagnosis, output: Path | None) -> Iterator[Any]:
+def _list_lines(found: Diagnosis) -> Iterator[Any]:
     """Yield a table with a row per test, and the verdict."""
     table = make_table(
         ("test", "p", "adjusted", "what was found"), left=("test", "what was found"),
@@ -188,5 +187,3 @@ def _list_lines(found: Diagnosis, output: Path | None) -> Iterator[Any]:
     yield write_options(found.verdict)
     if found.coverage is not None:
         yield found.coverage.verdict
-    if output is not None:
-        yield f"written: {output}"

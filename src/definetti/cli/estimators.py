@@ -56,12 +56,12 @@ def read_confidences(texts: list[str], states: list[Any]) -> list[Any]:
 def read_numbers(texts: list[str], states: list[Any]) -> list[Any]:
     """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
     found = read_confidences(texts, states)
-    own = next((k for k, level in enumerate(found) if isinstance(level, dict)), None)
-    if own is not None and len(found) > 1:
-        raise ValueError(
-            f"--confidence {texts[own]} has levels by state, which need a run of their own; leave "
-            "the other --confidence out"
-        )
+    for text, level in zip(texts, found, strict=True):
+        if isinstance(level, dict) and len(found) > 1:
+            raise ValueError(
+                f"--confidence {text} has levels by state, which need a run of their own; leave "
+                "the other --confidence out"
+            )
     return found
 
 

@@ -174,7 +174,7 @@ def fit(
         "check": None if checked is None else checked.to_dict(),
     }  # fmt: skip
     notes = [*table.notes, *note_broken(checked, settings.symmetry)]
-    print_result(document, [f"model: {model}", f"written: {output}"], json, notes)
+    print_result(document, [f"model: {model}"], json, notes, [output])
 
 
 def inspect(

@@ -52,9 +52,8 @@ def predict(
 
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
-    if output is not None:
-        inputs = [calibration, new, None if model is None else str(model)]
-        writing.check_output(output, inputs, force, writing.is_prediction_file)
+    inputs = [calibration, new, None if model is None else str(model)]
+    writing.check_output(output, inputs, force, writing.is_prediction_file)
     if grouping.group_column is not None:
         if calibration is None or new is not None or model is not None:
             raise BadTable(
@@ -75,9 +74,8 @@ def predict(
         )  # fmt: skip
     if output is not None:
         made.notes.extend(writing.write_frames([made.rows], output))
-    several = len(settings.confidence) > 1
-    lines = _list_lines(made, grouping.group_column, several, output)
-    print_result(made.document, lines, json, made.notes)
+    lines = _list_lines(made, grouping.group_column, len(settings.confidence) > 1)
+    print_result(made.document, lines, json, made.notes, [output])
 
 
 class Prediction(NamedTuple):
@@ -90,9 +88,7 @@ class Prediction(NamedTuple):
     below: list[str]
 
 
-def _list_lines(
-    made: Prediction, group: str | None, several: bool, output: Path | None
-) -> Iterator[Any]:
+def _list_lines(made: Prediction, group: str | None, several: bool) -> Iterator[Any]:
     """Yield what the screen shows: the sets of the first rows, and lines around them."""
     yield from made.above
     columns = [*([group] if group else []), "step", *["level"] * several, "possible states", "best"]
@@ -106,8 +102,6 @@ def _list_lines(
     yield from made.below
     if len(made.rows) > SHOWN:
         yield f"… {len(made.rows) - SHOWN:,} more rows; --output writes all"
-    if output is not None:
-        yield f"written: {output}"
 
 
 def _predict_series(

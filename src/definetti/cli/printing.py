@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -30,15 +31,19 @@ def make_console() -> Console:
 
 
 def print_result(
-    document: Any, lines: Iterable[Any], as_json: bool, notes: Iterable[str] = ()
+    document: Any,
+    lines: Iterable[Any],
+    as_json: bool,
+    notes: Iterable[str] = (),
+    written: Iterable[Path | None] = (),
 ) -> None:
-    """Print a JSON document, or lines and tables for the screen; and notes to standard error."""
+    """Print a JSON document, or lines, tables and written files; and notes to standard error."""
     for note in notes:
         print_stderr(f"note: {note}")
     if as_json:
         print_json(document)
     else:
-        print_lines(lines)
+        print_lines([*lines, *(f"written: {path}" for path in written if path is not None)])
 
 
 def print_lines(lines: Iterable[Any]) -> None:

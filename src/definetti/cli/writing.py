@@ -46,15 +46,16 @@ BACKTEST_COLUMNS = [
 
 
 def check_output(
-    output: Path,
+    output: Path | None,
     inputs: Iterable[str | None],
     force: bool,
     ours: Callable[[Path], bool],
     endings: tuple[str, ...] = ENDINGS,
 ) -> None:
     """Refuse a file that cannot or may not be written, before any work is done."""
-    _check_place(output, endings)
-    _check_replaced(output, inputs, force, ours)
+    if output is not None:
+        _check_place(output, endings)
+        _check_replaced(output, inputs, force, ours)
 
 
 def check_folder(
