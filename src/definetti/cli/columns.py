@@ -145,7 +145,7 @@ def split_labelled_rows(
     table, type_notes = column_types.tidy_columns(table, name, columns)
     labels, label_notes = read_states(table, name, state)
     notes += type_notes + label_notes
-    rows = _find_labelled(labels, name, state)
+    rows = find_labelled(labels, name, state)
     end = rows[-1] + 1
     uninformative = column_types.find_uninformative(table[:end], columns)
     if observed is None:
@@ -296,7 +296,7 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
     return kept.to_list(), notes + _note_blanks(kept, name, column)
 
 
-def _find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
+def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     """Return the places of the labelled rows; new rows come after the last."""
     known = [row for row, label in enumerate(labels) if label is not None]
     if not known:

@@ -16,6 +16,7 @@ from definetti.cli.columns import (
     LabelledTable,
     check_columns,
     choose_observed,
+    find_labelled,
     name_types,
     read_states,
     split_labelled_rows,
@@ -178,14 +179,8 @@ def read_head(
     labels, label_notes = read_states(rows, table.name, state)
     every = table.collect(table.scan().select(pl.col(state).unique()))
     known, _ = read_states(every, table.name, state)
-    states = sorted(
-        {label for label in known if label is not None}, key=lambda label: (str(type(label)), label)
-    )
-    if not states:
-        raise BadTable(
-            f"{table.name}: column {state!r} is empty in every row; the states of the first rows "
-            "must be known"
-        )
+    labelled = {known[row] for row in find_labelled(known, table.name, state)}
+    states = sorted(labelled, key=lambda label: (str(type(label)), label))
     own = [label for label, here in zip(labels, first, strict=True) if here and label is not None]
     tidy, type_notes = tidy_columns(rows.filter(first), table.name, observed)
     if order is None and len(rows[group].rle()) > rows[group].n_unique():
