@@ -59,17 +59,17 @@ class BaseConformal(Locked, Parametrized):
     _entropy: int
     _fitting = "fit(observations, states)"
 
-    def _fit(self, observations: Any, states: Any, *how: Any, model: Model | None = None) -> Self:
+    def _fit(self, observations: Any, states: Any, *extra: Any, model: Model | None = None) -> Self:
         """Take in labelled data; an estimator that is fitted stays so if anything is wrong.
 
-        `how` goes to `_take_in`; a `model` is used as it is, in place of the parameter.
+        `extra` goes to `_take_in`; a `model` is used as it is, in place of the parameter.
         """
         chosen = self._resolve()
         self._check_parameters()
         entropy = entropy_of(self.random_state, ahead=True)
         observations = readable(observations)
         model = self._resolve_model(observations) if model is None else model
-        fitted = self._take_in(model, observations, states, *how, entropy)
+        fitted = self._take_in(model, observations, states, *extra, entropy)
         columns = count_columns(observations)
         # Only now, with nothing left that could fail, does the new fit replace an old one, and
         # draw from the user's own generator.
@@ -101,8 +101,8 @@ class BaseConformal(Locked, Parametrized):
         """Check what is read at every prediction, and may have been changed since `fit`."""
 
     @abstractmethod
-    def _take_in(self, model: Model, observations: Any, states: Any, *how: Any) -> dict[str, Any]:
-        """Return the fitted attributes, the data as ``_data``; `how` ends with the seed."""
+    def _take_in(self, model: Model, observations: Any, states: Any, *extra: Any) -> dict[str, Any]:
+        """Return the fitted attributes, the data as ``_data``; `extra` ends with the seed."""
 
     def _check_truth(self, states: Any) -> list[Any]:
         """Read the true states that sets are evaluated by."""
@@ -128,16 +128,16 @@ class BaseConformal(Locked, Parametrized):
     @classmethod
     def _restored_with(cls, kept: dict[str, Any], **fitted: Any) -> Self:
         """Make an estimator from a file, given the class of each fitted attribute."""
-        made = cls(**kept["params"])
+        estimator = cls(**kept["params"])
         for name, kind in {"_entropy": int, **fitted}.items():
             require(isinstance(kept[name], kind), name)
-            setattr(made, name, kept[name])
-        require(isinstance(made._data.model, Model) and made._entropy >= 0, "a model")
-        made.model_, columns = made._data.model, kept["columns"]
+            setattr(estimator, name, kept[name])
+        require(isinstance(estimator._data.model, Model) and estimator._entropy >= 0, "a model")
+        estimator.model_, columns = estimator._data.model, kept["columns"]
         require(columns is None or (type(columns) is int and columns >= 0), "columns")
-        made._set_columns(columns)
-        made._check_parameters()
-        return made
+        estimator._set_columns(columns)
+        estimator._check_parameters()
+        return estimator
 
     def _is_fitted(self) -> bool:
         return "_data" in self.__dict__
@@ -183,12 +183,17 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return self._fit_rows(observations, states, lengths)
 
     def _fit_rows(
-        self, observations: Any, states: Any, lengths: Any, *how: Any, model: Model | None = None
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        *extra: Any,
+        model: Model | None = None,
     ) -> Self:
         """Cut rows at holes in their times, and fit."""
         rows = read_rows(observations, states, lengths)
-        each = rows.lengths if len(rows.lengths) > 1 else lengths
-        self._fit(rows.observations, rows.labels, each, *how, model=model)
+        segments = rows.lengths if len(rows.lengths) > 1 else lengths
+        self._fit(rows.observations, rows.labels, segments, *extra, model=model)
         self._data.clock = rows.clock
         return self
 
@@ -287,10 +292,10 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     def _resolve_score(self) -> Score:
         if callable(self.conformity_score) and not isinstance(self.conformity_score, (type, Score)):
             return OnWindows(self.conformity_score)
-        found: Score = checked_choice(
+        score: Score = checked_choice(
             self.conformity_score, Score, "conformity_score", ", a function of windows"
         )
-        return found
+        return score
 
     def _ask_about(
         self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
@@ -331,17 +336,17 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         states = readable(states, "states")
         truth = self._check_truth(states)
         after_gap = lengths is not None and lengths[0] == 0
-        each = None if lengths is None else [one for one in lengths if one]
-        rows = read_rows(new_observations, states, each, self._data.clock, "new_observations")
-        new_observations, each = rows.observations, rows.lengths.tolist()
-        each = [0, *each] if after_gap or rows.after_hole else each
+        segments = None if lengths is None else [length for length in lengths if length]
+        rows = read_rows(new_observations, states, segments, self._data.clock, "new_observations")
+        new_observations, segments = rows.observations, rows.lengths.tolist()
+        segments = [0, *segments] if after_gap or rows.after_hole else segments
         step = len(truth) if horizon is None else checked_number(horizon, "horizon")
         if not truth or len(truth) < step:
             raise ValueError(
                 f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
                 "give more, or shorten the horizon"
             )
-        if horizon is None and len(each) > 1:
+        if horizon is None and len(segments) > 1:
             raise ValueError(
                 "horizon is None, which predicts all rows in one window, and there is a hole "
                 "between them, or before the first; set horizon=1, or more"
@@ -352,5 +357,5 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
         return judge_windows(
-            self, new_observations, truth, confidence_level, step, lag, verbose, each
+            self, new_observations, truth, confidence_level, step, lag, verbose, segments
         )

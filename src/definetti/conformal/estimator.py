@@ -193,13 +193,13 @@ class ConformalHMM(HistoryTasks):
     @overload
     def predict_set(
         self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None,
-        **how: Unpack[WindowOptions],
+        **options: Unpack[WindowOptions],
     ) -> BasePredictionSet: ...  # fmt: skip
 
     @overload
     def predict_set(
         self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
-        **how: Unpack[WindowOptions],
+        **options: Unpack[WindowOptions],
     ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
@@ -243,8 +243,8 @@ class ConformalHMM(HistoryTasks):
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
         levels = list(map(read_levels, [level] if several is None else several))
-        found = self._answers(self._task(new_observations, horizon, lag), levels, verbose)
-        return found[0] if several is None else found
+        sets = self._answers(self._task(new_observations, horizon, lag), levels, verbose)
+        return sets[0] if several is None else sets
 
     def predict(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -266,8 +266,8 @@ class ConformalHMM(HistoryTasks):
         """
         task = self._task(new_observations, horizon, lag)
         if self.guarantee != "all":
-            found = self._step_sets(task, read_levels(0.5))
-            return array_of([self.states_[code] for code in found.marginals.argmax(axis=1)])
+            sets = self._step_sets(task, read_levels(0.5))
+            return array_of([self.states_[code] for code in sets.marginals.argmax(axis=1)])
         return array_of(self._set(task, None).best or ())
 
     @overload
@@ -306,13 +306,13 @@ class ConformalHMM(HistoryTasks):
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
         task, ranked, candidates = rank_many(self, windows, None, lag)
-        found = []
-        for one in [level] if several is None else several:
-            levels = read_levels(one)
+        sets = []
+        for asked in [level] if several is None else several:
+            levels = read_levels(asked)
             if levels.named:
                 levels.check(task.labels)
-            found.append(sets_of(task, *ranked, candidates, levels, bool(self.allow_empty)))
-        return found[0] if several is None else found
+            sets.append(sets_of(task, *ranked, candidates, levels, bool(self.allow_empty)))
+        return sets[0] if several is None else sets
 
     def p_values(self, windows: Any, candidates: Any = None, *, lag: int = 0) -> FloatArray:
         """Return the p-values of state sequences for many windows: ``(B, C)``.
@@ -362,9 +362,9 @@ class ConformalHMM(HistoryTasks):
         new_observations, horizon, lag : as in `predict_set`
         """
         task = self._task(new_observations, horizon, lag, ranking=True)
-        candidates, found = all_ranked(task, self.max_candidates)
+        candidates, ranked = all_ranked(task, self.max_candidates)
         labels = map(self._data.alphabet.decode, candidates)
-        return dict(zip(labels, found.ranks(), strict=True))
+        return dict(zip(labels, ranked.ranks(), strict=True))
 
     def p_value(
         self, new_observations: Any, states: Any, *, horizon: int | None = None, lag: int = 0
@@ -378,19 +378,19 @@ class ConformalHMM(HistoryTasks):
             with a `lag`, the states after it alone
         """
         task, codes = self._ask_about(new_observations, states, horizon, lag)
-        found = rank(task, codes[None])
-        return float(p_values_of(found, task.tie_breakers(found))[0, 0])
+        ranked = rank(task, codes[None])
+        return float(p_values_of(ranked, task.tie_breakers(ranked))[0, 0])
 
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
-        **how: Unpack[WindowOptions],
+        **options: Unpack[WindowOptions],
     ) -> Evaluation: ...  # fmt: skip
 
     @overload
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: Sequence[float],
-        **how: Unpack[WindowOptions],
+        **options: Unpack[WindowOptions],
     ) -> list[Evaluation]: ...  # fmt: skip
 
     def evaluate(

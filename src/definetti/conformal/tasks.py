@@ -104,25 +104,26 @@ class HistoryTasks(BaseHistoryConformal, Saved):
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> Self:
-        made = cls._restored_with(
+        restored = cls._restored_with(
             kept, _data=EncodedHistory, conformity_score_=Score, symmetry_=Symmetry,
             _remembering=Symmetry,
         )  # fmt: skip
-        data = made._data
-        data.narrowed(made._remembering.given != LAST)
+        data = restored._data
+        data.narrowed(restored._remembering.given != LAST)
         require(isinstance(data.rule, Model), "a model")
         seen = data.kinds
         known = isinstance(seen, Kinds) and isinstance(seen.kinds, dict)
         require(seen is None or known, "what is observed")
-        if isinstance(made.conformity_score_, StepScore):
+        if isinstance(restored.conformity_score_, StepScore):
             require(
-                type(made.conformity_score_.lag) is int and made.conformity_score_.lag >= 0, "a lag"
+                type(restored.conformity_score_.lag) is int and restored.conformity_score_.lag >= 0,
+                "a lag",
             )
-        found = made._remembering
-        (found.symmetry if isinstance(found, Remembering) else found).check(data.history)
+        symmetry = restored._remembering
+        (symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry).check(data.history)
         if len(data.history):
-            made._remembering.check_more(data.history.observations, data.history.symbols)
-        return made
+            restored._remembering.check_more(data.history.observations, data.history.symbols)
+        return restored
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
@@ -132,8 +133,8 @@ class HistoryTasks(BaseHistoryConformal, Saved):
     @property
     def memory_(self) -> Memory:
         self._check_fitted()
-        found = self._remembering
-        return found.memory if isinstance(found, Remembering) else Order(1)
+        symmetry = self._remembering
+        return symmetry.memory if isinstance(symmetry, Remembering) else Order(1)
 
     @property
     def n_steps_(self) -> int:
@@ -158,13 +159,13 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         if data.training is not None:
             rows = len(data.training.states)
             promise_of(symmetry, data.model.fixed, train_size=self.train_size, rows=rows)
-        found = {
+        fitted = {
             "_data": data, "symmetry_": symmetry,
             "_remembering": remember(symmetry, self.memory, data.history),
         }  # fmt: skip
         if isinstance(self.confidence_level, Mapping):
             read_levels(self.confidence_level).check(data.alphabet.labels)
-        return found
+        return fitted
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
         self._remembering.check_more(observations, symbols)
@@ -264,20 +265,20 @@ class HistoryTasks(BaseHistoryConformal, Saved):
 
     def _answers(self, task: PredictionTask, levels: Sequence[Levels], verbose: bool) -> list[Any]:
         """Return a set for each of several levels, from one ranking where candidates are ranked."""
-        found: list[Any] = []
+        sets: list[Any] = []
         ranked = None
-        for one in levels:
-            if one.named:
-                one.check(task.labels)
+        for own in levels:
+            if own.named:
+                own.check(task.labels)
             if task.symmetry.given != LAST:
-                one = one.at(task.labels[task.history.last])
+                own = own.at(task.labels[task.history.last])
             if self.guarantee != "all":
-                found.append(self._step_sets(task, one))
+                sets.append(self._step_sets(task, own))
                 continue
             if len(levels) > 1 and ranked is None and not self._is_long(task):
                 ranked = all_ranked(task, self.max_candidates, verbose)
-            found.append(self._set(task, one, verbose, ranked))
-        return found
+            sets.append(self._set(task, own, verbose, ranked))
+        return sets
 
     def _step_sets(self, task: PredictionTask, levels: Levels) -> StepSets:
         return step_sets(task, levels, *read_guarantee(self.guarantee), bool(self.allow_empty))
@@ -293,9 +294,9 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         """List the set where that is feasible; else go by the lattice, if there is one."""
         most, allow_empty = self.max_candidates, bool(self.allow_empty)
         if ranked is None and self._is_long(task):
-            found = lattice_set(task, levels, most, allow_empty)
-            if found is not None:
-                return found
+            lattice = lattice_set(task, levels, most, allow_empty)
+            if lattice is not None:
+                return lattice
         return listed_set(task, levels, most, verbose, allow_empty, ranked)
 
 

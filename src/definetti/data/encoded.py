@@ -79,8 +79,8 @@ class EncodedHistory(EncodedSequence):
             parts = list(take_rows(self._parts, np.flatnonzero(own), len(rows)))
             for part, places in reversed(parts):
                 encode(part, codes, places)
-        pool, each = self.history.pool, self.lengths
-        again.history = again._history(pool.states, codes, (each.cumsum() - each).tolist())
+        pool, lengths = self.history.pool, self.lengths
+        again.history = again._history(pool.states, codes, (lengths.cumsum() - lengths).tolist())
         again.history.segments = self.history.segments
         learned = slice(int(self.omits_first), None)
         again.statistics = again._statistics(
@@ -95,11 +95,11 @@ class EncodedHistory(EncodedSequence):
 
     def _kinds_of(self, observations: Any) -> Kinds:
         """Return what observations hold; gaps, and what the emission is to refuse, add nothing."""
-        found = self.rule.infer_types(observations)
-        if found is None:
+        kinds = self.rule.infer_types(observations)
+        if kinds is None:
             assert self.kinds is not None
             return self.kinds
-        return found
+        return kinds
 
     def _kinds_with(self, observations: Any) -> Kinds:
         """Return what observations and all before them hold."""
@@ -117,8 +117,8 @@ class EncodedHistory(EncodedSequence):
         except (TypeError, ValueError):
             if len(places) > 1:
                 for k in range(len(places)):
-                    one = slice(k, k + 1)
-                    self._encode_readable(piece(observations, k, k + 1), codes, places[one])
+                    row = slice(k, k + 1)
+                    self._encode_readable(piece(observations, k, k + 1), codes, places[row])
 
     def settled(self, observations: Any) -> bool:
         """Tell whether no part of what comes could lead to the choice of another model."""
@@ -150,9 +150,9 @@ class EncodedHistory(EncodedSequence):
             parts = [*split(parts[0], self.begun), *parts[1:]]
         first, *later = parts
         declared = self.alphabet.labels if self.closed else None
-        each = self._lengths_of(len(first.labels))
+        lengths = self._lengths_of(len(first.labels))
         again = EncodedHistory(
-            self.rule, first.observations, first.labels, declared, train_size, each, kinds,
+            self.rule, first.observations, first.labels, declared, train_size, lengths, kinds,
             known=self.known, together=self.together, omits_first=self.omits_first,
             narrow=self.narrow,
         )  # fmt: skip
@@ -162,10 +162,10 @@ class EncodedHistory(EncodedSequence):
         for part in later:
             begin, size = begin + size, len(part.labels)
             inside = sorted(cut - begin for cut in cuts if begin <= cut < begin + size)
-            for one, end in pairwise(sorted({0, *inside, size})):
-                if one in inside:
+            for start, end in pairwise(sorted({0, *inside, size})):
+                if start in inside:
                     again.new_segment()
-                here = split(split(part, end)[0], one)[-1]
+                here = split(split(part, end)[0], start)[-1]
                 again.append(here.observations, here.labels)
         if len(self.history) == 0:
             again.new_segment()
@@ -184,9 +184,9 @@ class EncodedHistory(EncodedSequence):
     ) -> None:
         super().append(observations, states, check)
         if self.kinds is not None and not self.model.fixed:
-            found = self._kinds_of(observations)
-            self.kinds = self.kinds.join(found)
-            self._parts.append(Part(copied(observations), list(states), found.shape))
+            kinds = self._kinds_of(observations)
+            self.kinds = self.kinds.join(kinds)
+            self._parts.append(Part(copied(observations), list(states), kinds.shape))
         if self._half is not None:
             try:
                 self._half.append(observations, states)

@@ -57,7 +57,7 @@ class Trained(NamedTuple):
             np.arange(begin + horizon, end)
             for begin, end in zip(self.begins, [*self.begins[1:], len(self.states)], strict=True)
         ]
-        return stacked(windows_at(one, self.states, self.observations, horizon) for one in ends)
+        return stacked(windows_at(part, self.states, self.observations, horizon) for part in ends)
 
 
 class Part(NamedTuple):
@@ -111,13 +111,13 @@ class EncodedSequence(Saved):
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
-        self._lengths = each = read_lengths(lengths, len(labels), "states")
+        self._lengths = segments = read_lengths(lengths, len(labels), "states")
         self.begun = len(labels)  # how many steps it began with
         self.rule = model
         if kinds is None:
             seen = observations
             if train_size is not None and observations is not None:
-                seen = piece(observations, 0, training_cut(train_size, each))
+                seen = piece(observations, 0, training_cut(train_size, segments))
             kinds = model.infer_types(seen)
         self.kinds = kinds
         model = model.choose(kinds)
@@ -144,10 +144,10 @@ class EncodedSequence(Saved):
         if kinds is not None:
             self._parts = [Part(copied(observations), labels, kinds.shape)]
         self.table, observed = self._encoded(observations, model.table, len(labels))
-        begins = (each.cumsum() - each).tolist()
+        begins = (segments.cumsum() - segments).tolist()
         self.training: Trained | None = None
         if train_size is not None:
-            cut = training_cut(train_size, each)
+            cut = training_cut(train_size, segments)
             if observations is not None:
                 # Again, the first segment first: what a table notes of its first data is then
                 # no business of the others.
@@ -168,7 +168,7 @@ class EncodedSequence(Saved):
         elif model.fixed:  # elsewhere, and not on the first segment
             model.check_ready()
         self.history = self._history(codes, observed, begins)
-        self.history.segments = len(each)
+        self.history.segments = len(segments)
         begin = int(omits_first)
         self.statistics = self._statistics(
             self.table, codes[begin:], observed[begin:], len(self.alphabet.codes)
@@ -200,31 +200,31 @@ class EncodedSequence(Saved):
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> EncodedSequence:
-        made = cls.__new__(cls)
-        made.rule, made.model, made.kinds = kept["rule"], kept["model"], kept["kinds"]
-        made.plain, made.closed = bool(kept["plain"]), bool(kept["closed"])
+        restored = cls.__new__(cls)
+        restored.rule, restored.model, restored.kinds = kept["rule"], kept["model"], kept["kinds"]
+        restored.plain, restored.closed = bool(kept["plain"]), bool(kept["closed"])
         require(isinstance(kept["known"], tuple), "states that are known")
-        made.known = kept["known"]
-        made.narrow = False  # for whoever knows what it is for to say
-        made.together = bool(kept.get("together", False))
-        made.omits_first = bool(kept.get("omits_first", False))
-        made.alphabet, made.table = kept["alphabet"], kept["table"]
-        made.training, made.statistics = kept["training"], kept["statistics"]
-        made._lengths, made._parts = widened(kept["lengths"]), list(kept["parts"])
-        made.emission = made.model.emission_
+        restored.known = kept["known"]
+        restored.narrow = False  # for whoever knows what it is for to say
+        restored.together = bool(kept.get("together", False))
+        restored.omits_first = bool(kept.get("omits_first", False))
+        restored.alphabet, restored.table = kept["alphabet"], kept["table"]
+        restored.training, restored.statistics = kept["training"], kept["statistics"]
+        restored._lengths, restored._parts = widened(kept["lengths"]), list(kept["parts"])
+        restored.emission = restored.model.emission_
         states, observations = widened(kept["states"]), widened(kept["observations"])
-        made._check_restored(states, observations)
-        begins = made._lengths.cumsum() - made._lengths
-        made.history = made._history(states, observations, begins.tolist())
-        made._broken = made.together and begins[-1] == len(states)
-        if begins[-1] == len(states) and not made.together:  # broken off, and nothing since
-            past, made.history = made.history, made._new_history()
-            made.history.pool = past.pool
-        made.history.segments = int(kept["segments"])
-        made.begun = int(kept.get("begun", len(states)))  # files from before it was kept
-        require(made.begun > 0, "a length")
-        made.clock = read_clock(kept.get("clock"))
-        return made
+        restored._check_restored(states, observations)
+        begins = restored._lengths.cumsum() - restored._lengths
+        restored.history = restored._history(states, observations, begins.tolist())
+        restored._broken = restored.together and begins[-1] == len(states)
+        if begins[-1] == len(states) and not restored.together:  # broken off, and nothing since
+            past, restored.history = restored.history, restored._new_history()
+            restored.history.pool = past.pool
+        restored.history.segments = int(kept["segments"])
+        restored.begun = int(kept.get("begun", len(states)))  # files from before it was kept
+        require(restored.begun > 0, "a length")
+        restored.clock = read_clock(kept.get("clock"))
+        return restored
 
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
@@ -245,9 +245,9 @@ class EncodedSequence(Saved):
             require(0 < len(some) == len(observed), "the length of a history")
             require(some.min() >= 0 and some.max() < n, "a code of states")
             check_codes(self.table, observed)
-        each = self._lengths
-        require(len(each) and (each[:-1] > 0).all() and each[-1] >= 0, "a length")
-        require(0 < each.sum() <= len(states), "a length")
+        lengths = self._lengths
+        require(len(lengths) and (lengths[:-1] > 0).all() and lengths[-1] >= 0, "a length")
+        require(0 < lengths.sum() <= len(states), "a length")
         require(all(isinstance(part, Part) for part in self._parts), "what came in")
         if self.model.fixed:
             require(np.shape(self.statistics) == (n, 0), "a sum")
@@ -268,9 +268,9 @@ class EncodedSequence(Saved):
 
     def _lengths_of(self, steps: int) -> IntArray:
         """Return how long each segment is in the first so many steps."""
-        each = self._lengths.copy()
-        each[-1] += len(self.history.pool) - each.sum()  # what came later went on with the last
-        ends = np.minimum(each.cumsum(), steps)
+        lengths = self._lengths.copy()
+        lengths[-1] += len(self.history.pool) - lengths.sum()  # later rows follow the last
+        ends = np.minimum(lengths.cumsum(), steps)
         return np.asarray(np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)])
 
     def new_segment(self) -> None:
@@ -350,9 +350,9 @@ class EncodedSequence(Saved):
 
     def _new_history(self) -> History:
         """Return a history without any steps."""
-        made = History(len(self.alphabet), self.emission.symbols)
-        made.known = self._n_known
-        return made
+        history = History(len(self.alphabet), self.emission.symbols)
+        history.known = self._n_known
+        return history
 
     @property
     def _n_known(self) -> int | None:

@@ -215,9 +215,9 @@ class History:
         """The states that a model of this history gives a probability: ``(n_states,)``."""
         if self.known is None:
             return np.ones(self.n_states, dtype=np.bool_)
-        found = np.bincount(self.states, minlength=self.n_states) > 0
-        found[: self.known] = found[self.first] = True
-        return found
+        met = np.bincount(self.states, minlength=self.n_states) > 0
+        met[: self.known] = met[self.first] = True
+        return met
 
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""
@@ -285,21 +285,21 @@ def _left(
     """Return the states that a candidate leaves, each once, and where to, it included."""
     place = np.full(n_states, -1, dtype=np.int64)
     left = np.empty(min(len(states), n_states), dtype=np.int64)
-    found = 0
+    number = 0
     for k in range(len(states)):
         state = states[k - 1] if k else last
         if place[state] < 0:
-            place[state] = found
-            left[found] = state
-            found += 1
-    rows = np.zeros((found, n_states))
-    for k in range(found):
+            place[state] = number
+            left[number] = state
+            number += 1
+    rows = np.zeros((number, n_states))
+    for k in range(number):
         if left[k] < len(counts):
             for j in range(len(counts)):
                 rows[k, j] = counts[left[k], j]
     for k in range(len(states)):
         rows[place[states[k - 1] if k else last], states[k]] += 1
-    return left[:found], rows
+    return left[:number], rows
 
 
 class Completion(NamedTuple):
@@ -393,17 +393,17 @@ def restrict_history(completion: Completion, times: IntArray) -> History:
     begin = int(past.pool.omits_first)
     if begin and not before:
         times = times[times > 0]
-    found = History(n)
-    found._states, found._observations = (
+    restricted = History(n)
+    restricted._states, restricted._observations = (
         np.concatenate([old[begin:before], here[times], new])
         for old, here, new in (
             (past.pool.states, past.states, completion.states),
             (past.pool.observations, past.observations, completion.observations),
         )
     )
-    found.length, later = len(found._states), times[times > 0]
-    found.transitions = padded(past.pool.transitions - past.transitions, n, n).copy()
-    np.add.at(found.transitions, (past.states[later - 1], past.states[later]), 1)
-    np.add.at(found.transitions, completion.moves, 1)
-    found.known, found.first = past.known, past.pool.first
-    return found
+    restricted.length, later = len(restricted._states), times[times > 0]
+    restricted.transitions = padded(past.pool.transitions - past.transitions, n, n).copy()
+    np.add.at(restricted.transitions, (past.states[later - 1], past.states[later]), 1)
+    np.add.at(restricted.transitions, completion.moves, 1)
+    restricted.known, restricted.first = past.known, past.pool.first
+    return restricted

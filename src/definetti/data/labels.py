@@ -41,9 +41,9 @@ def check_indices(values: Any, low: int, end: int, name: str) -> None:
 
 def check_shape(values: Any, shape: tuple[int, ...], name: str) -> None:
     """Refuse anything but an array of a shape."""
-    found = values.shape if isinstance(values, np.ndarray) else type(values).__name__
-    if found != shape:
-        raise ValueError(f"{name} must have the shape {shape}, got {found}")
+    given = values.shape if isinstance(values, np.ndarray) else type(values).__name__
+    if given != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {given}")
 
 
 def is_array(value: Any, kind: Any, ndim: int) -> bool:
@@ -129,11 +129,11 @@ def plain_labels(labels: list[Any]) -> list[Any]:
 
 def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
     """Return labels as an array, of their own type where they have one that arrays know."""
-    found = list(labels)
-    if len({type(label) for label in found}) == 1 and type(found[0]) in (str, int, float, bool):
-        return np.array(found)
-    array = np.empty(len(found), dtype=object)
-    array[:] = found
+    values = list(labels)
+    if len({type(label) for label in values}) == 1 and type(values[0]) in (str, int, float, bool):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array
 
 
@@ -149,7 +149,7 @@ def readable(values: Any, name: str = "observations") -> Any:
         names = list(values.columns)
         if not names:
             raise ValueError(f"{name} is a frame without columns; give None for a plain chain")
-        twice = [one for one, number in Counter(names).items() if number > 1]
+        twice = [repeated for repeated, number in Counter(names).items() if number > 1]
         if twice:
             raise ValueError(f"{name} has the column {twice[0]!r} twice; rename one")
     return list(values) if isinstance(values, Iterator) else plain(values)
@@ -170,8 +170,8 @@ def listed(values: Any, name: str) -> list[Any]:
             coarser = values.astype("datetime64[us]") if values.dtype != "M8[D]" else values
             exact = (coarser == values) | np.isnat(values)
             return list(coarser.tolist() if exact.all() else values)
-        found: list[Any] = values.tolist()
-        return plain_labels(found) if values.dtype == object else found
+        elements: list[Any] = values.tolist()
+        return plain_labels(elements) if values.dtype == object else elements
     native = nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
         return plain_labels(list(native.to_list()))
@@ -360,11 +360,11 @@ def count_rows(values: Any, name: str) -> int:
     )
 
 
-def check_pairs(found: int, wanted: int, name: str = "observations") -> None:
+def check_pairs(number: int, wanted: int, name: str = "observations") -> None:
     """Refuse observations that are not as many as the states."""
-    if found != wanted:
+    if number != wanted:
         raise ValueError(
-            f"{name} has {found} elements and states has {wanted}; they must be of equal "
+            f"{name} has {number} elements and states has {wanted}; they must be of equal "
             "length, one pair per step"
         )
 
@@ -384,19 +384,19 @@ def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
         return np.array([total])
     if not isinstance(lengths, Iterable):
         raise TypeError(f"lengths must be a list of whole numbers, got {lengths!r}")
-    found = listed(lengths, "lengths")
-    for row, length in enumerate(found):
+    values = listed(lengths, "lengths")
+    for row, length in enumerate(values):
         if not isinstance(length, (int, np.integer)) or isinstance(length, bool) or length < 1:
             raise ValueError(
                 f"lengths[{row}] is {length!r}, and must be a whole number ≥ 1; leave out "
                 "sequences without steps"
             )
-    if sum(found) != total:
+    if sum(values) != total:
         raise ValueError(
-            f"lengths adds up to {sum(found):,} steps and {name} has {total:,}; give the length "
+            f"lengths adds up to {sum(values):,} steps and {name} has {total:,}; give the length "
             "of every sequence"
         )
-    return np.array(found, dtype=np.int64)
+    return np.array(values, dtype=np.int64)
 
 
 def training_length(train_size: Any, total: int, unit: str = "steps") -> int:

@@ -79,10 +79,10 @@ class SeriesRows:
         """Return the time at the end of a series, or of its first so many rows."""
         if not self.clocks:
             return None
-        found = self.clocks[place]
-        if found is None or length is None or self.times is None:
-            return found
-        return found._replace(last=self.times.values[self.span(place)[0] + length - 1].item())
+        clock = self.clocks[place]
+        if clock is None or length is None or self.times is None:
+            return clock
+        return clock._replace(last=self.times.values[self.span(place)[0] + length - 1].item())
 
     def span(self, place: int) -> tuple[int, int]:
         """Return where a series begins and ends, in the order of `rows`."""
@@ -120,33 +120,35 @@ def read_series(
         )
     names = Alphabet(_checked_names(labels))
     codes = names.encode(labels, "groups")
-    each = read_lengths(lengths, rows, "states")
-    segment = np.repeat(np.arange(len(each)), each)
+    segments = read_lengths(lengths, rows, "states")
+    segment = np.repeat(np.arange(len(segments)), segments)
     times, remedy = index, BY_INDEX
     if order is None:
-        found = np.argsort(codes, kind="stable")
+        ordered = np.argsort(codes, kind="stable")
     else:
         entries = listed(order, "order")
         ranks = _ranks(order, entries, rows)
         times, remedy = read_times(entries), BY_ORDER
-        found = np.lexsort((ranks, codes))
-        tied = (np.diff(codes[found]) == 0) & (np.diff(ranks[found]) == 0)
+        ordered = np.lexsort((ranks, codes))
+        tied = (np.diff(codes[ordered]) == 0) & (np.diff(ranks[ordered]) == 0)
         if tied.any():
-            one, other = sorted(found[int(tied.argmax()) :][:2].tolist())
+            first, other = sorted(ordered[int(tied.argmax()) :][:2].tolist())
             raise ValueError(
-                f"order is the same in rows {one + 1} and {other + 1} of the series "
-                f"{labels[one]!r}; it must tell which came first: drop one, or give a finer order"
+                f"order is the same in rows {first + 1} and {other + 1} of the series "
+                f"{labels[first]!r}; it must tell which came first: drop one, or give a finer order"
             )
-    series, parts = codes[found], segment[found]
+    series, parts = codes[ordered], segment[ordered]
     begins = np.ones(rows, dtype=np.bool_)
     begins[1:] = (np.diff(series) != 0) | (np.diff(parts) != 0)
     sizes = np.bincount(codes, minlength=len(names))
     if times is None or not cut or not rows:
-        return SeriesRows(names.labels, found, sizes, begins)
-    times = times._replace(values=times.values[found])
+        return SeriesRows(names.labels, ordered, sizes, begins)
+    times = times._replace(values=times.values[ordered])
     check_forward(times, begins, "name what sorts them in order=", repeats=order is not None)
     before = [None if clocks is None else clocks.get(name) for name in names.labels]
-    usual = [one.usual if one is not None and one.kind == times.kind else 0.0 for one in before]
+    usual = [
+        clock.usual if clock is not None and clock.kind == times.kind else 0.0 for clock in before
+    ]
     holes = find_holes(
         times, begins, remedy, owners=series, names=names.labels, usual=np.array(usual)
     )
@@ -154,7 +156,7 @@ def read_series(
         warn_caller(holes.note, HoleWarning)
     last = times.values[sizes.cumsum() - 1].tolist()
     after = tuple(map(Clock, [times.kind] * len(names), last, holes.usual.tolist()))
-    return SeriesRows(names.labels, found, sizes, begins | holes.after, after, times)
+    return SeriesRows(names.labels, ordered, sizes, begins | holes.after, after, times)
 
 
 def take_series(
@@ -235,15 +237,15 @@ def _checked_names(labels: list[Any]) -> list[Any]:
         distinct = labels
     for label in distinct:
         if is_missing(label) or not hashable(label):
-            row = next(k for k, one in enumerate(labels) if one is label)
+            row = next(k for k, other in enumerate(labels) if other is label)
             raise ValueError(
                 f"groups[{row}] is {label!r}, which names no series; fill it in, or drop the row"
             )
     kinds = {kind_name(label): label for label in distinct}
     if len(kinds) > 1:
-        (one, first), (other, second) = list(kinds.items())[:2]
+        (kind, first), (other, second) = list(kinds.items())[:2]
         raise TypeError(
-            f"groups has {one} and {other}, {first!r} and {second!r}; make them of one kind, so "
+            f"groups has {kind} and {other}, {first!r} and {second!r}; make them of one kind, so "
             "that no series is taken for two"
         )
     return distinct
@@ -282,21 +284,21 @@ def is_nested(states: Any) -> bool:
 
 def join_states(states: Sequence[Any]) -> tuple[list[Any], list[int]]:
     """Return the labels of all sequences, one after the other, and how many each has."""
-    each = [listed(one, f"states[{k}]") for k, one in enumerate(states)]
-    return [label for one in each for label in one], list(map(len, each))
+    sequences = [listed(labels, f"states[{k}]") for k, labels in enumerate(states)]
+    return [label for labels in sequences for label in labels], list(map(len, sequences))
 
 
 def join_observations(sequences: Any, name: str = "observations") -> tuple[Any, list[int]]:
     """Return the observations of all sequences, one after the other, and how many each has."""
     if not isinstance(sequences, (list, tuple)) or not sequences:
         raise TypeError(f"{name} must be a list of sequences, got {type(sequences).__name__}")
-    each = [readable(one, f"{name}[{k}]") for k, one in enumerate(sequences)]
-    native = [nw.from_native(one, allow_series=True, pass_through=True) for one in each]
-    lengths = list(map(len, each))
-    if all(isinstance(one, nw.DataFrame) for one in native):
+    read = [readable(sequence, f"{name}[{k}]") for k, sequence in enumerate(sequences)]
+    native = [nw.from_native(sequence, allow_series=True, pass_through=True) for sequence in read]
+    lengths = list(map(len, read))
+    if all(isinstance(sequence, nw.DataFrame) for sequence in native):
         return nw.concat(native).to_native(), lengths
-    if all(isinstance(one, np.ndarray) for one in each):
-        return np.concatenate(each), lengths
-    if any(isinstance(one, np.ndarray) and one.ndim > 1 for one in each):
-        return [row for one in each for row in np.asarray(one).tolist()], lengths
-    return [value for one in each for value in listed(one, name)], lengths
+    if all(isinstance(sequence, np.ndarray) for sequence in read):
+        return np.concatenate(read), lengths
+    if any(isinstance(sequence, np.ndarray) and sequence.ndim > 1 for sequence in read):
+        return [row for sequence in read for row in np.asarray(sequence).tolist()], lengths
+    return [value for sequence in read for value in listed(sequence, name)], lengths

@@ -97,14 +97,14 @@ def read_rows(
     """Read labelled rows, and cut them where a time index has a hole, with a warning."""
     seen, labels = readable(observations, name), checked_states(states)
     check_aligned({name: seen, "states": states})
-    each = read_lengths(lengths, len(labels), "states")
+    segments = read_lengths(lengths, len(labels), "states")
     times = read_index(seen, states)
     if times is None or not labels:
-        return Rows(seen, labels, each, None if clock is None else clock._replace(last=None))
+        return Rows(seen, labels, segments, None if clock is None else clock._replace(last=None))
     if seen is not None:
         check_pairs(count_rows(seen, name), len(labels), name)
     begins = np.zeros(len(labels), dtype=np.bool_)
-    begins[each.cumsum() - each] = True
+    begins[segments.cumsum() - segments] = True
     check_forward(times, begins, "give lengths= where several sequences follow each other")
     usual, jumps, notes = 0.0, False, []
     if clock is not None and clock.kind == times.kind:
@@ -112,13 +112,13 @@ def read_rows(
         usual, jumps = clock.usual, clock.precedes_hole(times, name)
         if jumps:
             notes.append(f"{name} begins {clock.describe(times)}: {CUT}; {BY_INDEX}")
-    found = find_holes(times, begins, BY_INDEX, usual=usual)
-    notes += [found.note] * bool(found.note)
+    holes = find_holes(times, begins, BY_INDEX, usual=usual)
+    notes += [holes.note] * bool(holes.note)
     for note in notes:
         warn_caller(note, HoleWarning)
-    each = np.diff(np.flatnonzero(begins | found.after), append=len(labels))
-    end = Clock(times.kind, times.values[-1].item(), float(found.usual[0]))
-    return Rows(without_index(seen), labels, each, end, jumps, "; ".join(notes))
+    segments = np.diff(np.flatnonzero(begins | holes.after), append=len(labels))
+    end = Clock(times.kind, times.values[-1].item(), float(holes.usual[0]))
+    return Rows(without_index(seen), labels, segments, end, jumps, "; ".join(notes))
 
 
 def read_clock(kept: Any) -> Clock | None:
@@ -157,14 +157,14 @@ def rows_until_hole(times: Times, clock: Clock | None, name: str) -> tuple[int, 
     usual = 0.0 if known is None else known.usual
     if known is not None and not usual:  # irregular, or unknown
         return len(begins), ""
-    found = find_holes(times, begins, "", usual=usual)
-    if not found.after.any():
+    holes = find_holes(times, begins, "", usual=usual)
+    if not holes.after.any():
         return len(begins), ""
-    row = int(found.after.argmax())
+    row = int(holes.after.argmax())
     step = write_step(times.kind, times.values[row] - times.values[row - 1])
     return row, (
         f"{name} has a hole of {step} after {row:,} row{'s' if row > 1 else ''}, where a step is "
-        f"{write_step(times.kind, found.usual[0])}; give the rows before it"
+        f"{write_step(times.kind, holes.usual[0])}; give the rows before it"
     )
 
 
@@ -190,23 +190,23 @@ def find_holes(
     earlier = np.broadcast_to(np.asarray(usual, dtype=np.float64), number)
     medians = np.where(earlier > 0, earlier, _medians(steps, whose, number))
     long = (steps > HOLE * medians[whose]) & (medians[whose] > 0)
-    each, lengthy = (np.bincount(one, minlength=number) for one in (whose, whose[long]))
-    irregular = are_many(lengthy, each) & (earlier == 0)
-    found = inside[long & ~irregular[whose]] + 1
+    counts, lengthy = (np.bincount(of_step, minlength=number) for of_step in (whose, whose[long]))
+    irregular = are_many(lengthy, counts) & (earlier == 0)
+    holes = inside[long & ~irregular[whose]] + 1
     after, notes = np.zeros(len(begins), dtype=np.bool_), []
-    after[found] = True
+    after[holes] = True
 
     def name(owner: int) -> str:
         return f" of series {names[owner]!r}" if len(names) else ""
 
-    if len(found):
-        owner = int(owners[found[0]])
-        first, then = (write_time(times.kind, times.values[found[0] - k]) for k in (1, 0))
+    if len(holes):
+        owner = int(owners[holes[0]])
+        first, then = (write_time(times.kind, times.values[holes[0] - k]) for k in (1, 0))
         last = len(begins) - int(np.flatnonzero(begins | after)[-1])
         compared = f"what is predicted is compared with the last {last:,} rows; "
         notes.append(
             f"times have holes, the first{name(owner)} from {first} to {then}, where a step is "
-            f"{write_step(times.kind, medians[owner])} ({len(found):,} of {len(steps):,} steps are "
+            f"{write_step(times.kind, medians[owner])} ({len(holes):,} of {len(steps):,} steps are "
             f"more than {HOLE} times the usual one): {CUT}; "
             f"{'' if len(names) else compared}{remedy}"
         )
@@ -214,7 +214,7 @@ def find_holes(
         owner = int(irregular.argmax())
         more = f" (and of {irregular.sum() - 1:,} others)" if irregular.sum() > 1 else ""
         notes.append(
-            f"times{name(owner)} are irregular: {lengthy[owner]:,} of {each[owner]:,} steps are "
+            f"times{name(owner)} are irregular: {lengthy[owner]:,} of {counts[owner]:,} steps are "
             f"more than {HOLE} times the usual {write_step(times.kind, medians[owner])}{more}; "
             "rows are taken as consecutive steps; cut the history where they are not"
         )
@@ -228,13 +228,13 @@ def are_many(holes: Any, steps: Any) -> Any:
 
 def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArray:
     """Return the median step of each series; 0 where there is none."""
-    found = np.zeros(number)
+    medians = np.zeros(number)
     counts = np.bincount(owners, minlength=number)
     some, first = counts > 0, counts.cumsum() - counts
     ordered = steps[np.lexsort((steps, owners))]
     lower, upper = (first + (counts - 1) // 2)[some], (first + counts // 2)[some]
-    found[some] = (ordered[lower] + ordered[upper]) / 2
-    return found
+    medians[some] = (ordered[lower] + ordered[upper]) / 2
+    return medians
 
 
 def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = False) -> None:
@@ -274,8 +274,8 @@ def index_of(values: Any) -> Any:
 
 def read_index(*values: Any) -> Times | None:
     """Return the times of rows by the first index that has dates or durations, if there is one."""
-    for one in values:
-        index = index_of(one)
+    for value in values:
+        index = index_of(value)
         kind = type(index).__name__
         if kind == "PeriodIndex":
             index, kind = index.to_timestamp(), "DatetimeIndex"
@@ -287,14 +287,14 @@ def read_index(*values: Any) -> Times | None:
                 f"the index has no time in row {row + 1} (NaT); fill it in, or drop the row"
             )
         if kind == "TimedeltaIndex":
-            found = Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
+            times = Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
         else:
             zone = " with a time zone" if index.tz is not None else ""
             index = index if index.tz is None else index.tz_convert(None)
-            found = Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
+            times = Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
         same = np.asarray(index[1:] == index[:-1])
         # Steps below a microsecond are too short to tell of holes.
-        return found if np.array_equal(np.diff(found.values) == 0, same) else None
+        return times if np.array_equal(np.diff(times.values) == 0, same) else None
     return None
 
 
@@ -309,8 +309,8 @@ def read_times(values: list[Any]) -> Times | None:
         return Times("numbers", numbers) if np.isfinite(numbers).all() else None
     if all(issubclass(kind, timedelta) for kind in kinds):
         return Times("durations", np.array(values, dtype="m8[us]").astype(np.int64))
-    if all(isinstance(one, datetime) and one.tzinfo is not None for one in values):
-        zoned = [one.astimezone(UTC).replace(tzinfo=None) for one in values]
+    if all(isinstance(time, datetime) and time.tzinfo is not None for time in values):
+        zoned = [time.astimezone(UTC).replace(tzinfo=None) for time in values]
         return Times("dates with a time zone", np.array(zoned, dtype="M8[us]").astype(np.int64))
     if all(issubclass(kind, (date, np.datetime64)) for kind in kinds):
         return Times("dates", np.array(values, dtype="M8[us]").astype(np.int64))
@@ -329,9 +329,9 @@ def check_aligned(named: dict[str, Any]) -> None:
     order; and of times and numbers neither tells of the other.
     """
     indices = {name: index_of(values) for name, values in named.items()}
-    found = [(name, index) for name, index in indices.items() if index is not None]
-    for place, (name, index) in enumerate(found):
-        for first, other in found[:place]:
+    pairs = [(name, index) for name, index in indices.items() if index is not None]
+    for place, (name, index) in enumerate(pairs):
+        for first, other in pairs[:place]:
             row = _find_difference(other, index)
             if row is not None:
                 raise ValueError(
@@ -341,24 +341,24 @@ def check_aligned(named: dict[str, Any]) -> None:
                 )
 
 
-def _find_difference(one: Any, other: Any) -> int | None:
+def _find_difference(index: Any, other: Any) -> int | None:
     """Return the first row in which two indices differ, if that says anything."""
-    if len(one) != len(other) or one.equals(other):  # another length is refused elsewhere
+    if len(index) != len(other) or index.equals(other):  # another length is refused elsewhere
         return None
-    kinds = [type(index).__name__ for index in (one, other)]
+    kinds = [type(index).__name__ for index in (index, other)]
     timed = [kind in ("DatetimeIndex", "TimedeltaIndex", "PeriodIndex") for kind in kinds]
     if timed[0] != timed[1]:
         return None
     if any(
         kind == "RangeIndex" and index.start == 0 and index.step == 1
-        for kind, index in zip(kinds, (one, other), strict=True)
+        for kind, index in zip(kinds, (index, other), strict=True)
     ):
         try:
-            if not one.sort_values().equals(other.sort_values()):
+            if not index.sort_values().equals(other.sort_values()):
                 return None
         except TypeError:
             return None
-    pairs = enumerate(zip(one, other, strict=True))
+    pairs = enumerate(zip(index, other, strict=True))
     return next((row for row, (a, b) in pairs if not (a == b or (a != a and b != b))), None)
 
 

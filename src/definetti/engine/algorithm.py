@@ -56,23 +56,23 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     if priors is None:
         return None
     states, sizes = task.windows(candidates).states, (len(labels), len(table))
-    found = count_classes(history, states, task.observations, *sizes, symmetry.max_windows)
-    if found is None:
+    counted = count_classes(history, states, task.observations, *sizes, symmetry.max_windows)
+    if counted is None:
         return None
-    counts = found.moves, found.pairs, priors
+    counts = counted.moves, counted.pairs, priors
     estimates = estimates_of_counts(*counts, model.emission_, table, labels)
-    scores = evaluate_each(task.score, estimates, found.each, task.hide_unseen(found.windows))
-    weights = found.weights[:, -1].astype(object)
-    for digits in found.weights.T[-2::-1]:
+    scores = evaluate_each(task.score, estimates, counted.each, task.hide_unseen(counted.windows))
+    weights = counted.weights[:, -1].astype(object)
+    for digits in counted.weights.T[-2::-1]:
         weights = (weights << BITS) + digits
     ranks = np.empty((3, len(candidates)), dtype=object)
-    for number, (begin, end) in enumerate(pairwise(found.begins.tolist())):
-        own = found.classes == number
-        mine = scores[found.own[own]]
+    for number, (begin, end) in enumerate(pairwise(counted.begins.tolist())):
+        own = counted.classes == number
+        mine = scores[counted.own[own]]
         ranks[0, own], ranks[1, own], ranks[2, own] = count_ranks(
             scores[begin:end], weights[begin:end], mine, joins=False
         )
-    return Ranked.of_window(ranks, scores[found.own])
+    return Ranked.of_window(ranks, scores[counted.own])
 
 
 def rank_general(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:

@@ -34,13 +34,13 @@ STEPS = 2**6  # that looking up a candidate in a tree takes, about
 
 def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
-    found: dict[tuple[int, ...], FloatArray] = {}
+    past_scores: dict[tuple[int, ...], FloatArray] = {}
     every = map(task.complete_with, range(len(task.labels)))
     orbits = list(map(task.symmetry.orbit, every))
     for last, orbit in enumerate(orbits):
-        if orbit not in found:
-            found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
-    return [found[orbit] for orbit in orbits]
+        if orbit not in past_scores:
+            past_scores[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
+    return [past_scores[orbit] for orbit in orbits]
 
 
 def rank_after(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Ranked:
@@ -119,7 +119,7 @@ def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | 
         return Chains(tokens, parents, parents >= 0, most)  # the earliest cut ends the prefix
     if isinstance(symmetry, Departures) and type(symmetry) in (Departures, TogetherDepartures):
         chain = symmetry.forward_chain(tokens, horizon)
-        groups, parents = (grown(one, len(tokens)) for one in (chain.groups, chain.parents))
+        groups, parents = (grown(array, len(tokens)) for array in (chain.groups, chain.parents))
         return Chains(groups, parents, groups >= 0, most)
     if type(symmetry) is Past and symmetry.stride == 1:
         ends = np.arange(len(tokens))
@@ -142,7 +142,7 @@ def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
     """
     number = max(groups.max() if len(groups) else -1, asked.max() if asked.size else -1) + 1
     latest = np.full(number, -1, dtype=np.int32)
-    found = np.full((len(lengths), asked.shape[1]), -1, dtype=np.int32)
+    ends = np.full((len(lengths), asked.shape[1]), -1, dtype=np.int32)
     t = 0
     for w in range(len(lengths)):
         while t < lengths[w]:
@@ -152,8 +152,8 @@ def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
         row = min(w, len(asked) - 1)
         for g in range(asked.shape[1]):
             if asked[row, g] >= 0:
-                found[w, g] = latest[asked[row, g]]
-    return found
+                ends[w, g] = latest[asked[row, g]]
+    return ends
 
 
 def rank_along_chains(
@@ -165,7 +165,7 @@ def rank_along_chains(
     ``(W, G)``, and candidate ``c`` of `scores`, ``(W, C)``, is in group ``c % G``. Returns how many
     are greater and equal, ``(W, C)``, and all, ``(W, G)``, the candidate included.
     """
-    found = np.empty((2, *scores.shape), dtype=np.int32)
+    counts = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
     most, width = min(chains.most, len(chains.parents)), latest.shape[1]
     ends, along = np.ascontiguousarray(latest.T), np.empty(len(past), dtype=np.bool_)
@@ -174,11 +174,11 @@ def rank_along_chains(
         for g, own in enumerate(ends):
             _follow_chain(chains.parents, own, along)
             among, asked = chains.counted & along, np.ascontiguousarray(scores[:, g::width])
-            _rank_in_chain(among, past, own, asked, found[:, :, g::width], total[:, g])
-        return found[0], found[1], total
+            _rank_in_chain(among, past, own, asked, counts[:, :, g::width], total[:, g])
+        return counts[0], counts[1], total
     for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
-        _rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
-    return found[0], found[1], total
+        _rank(*chains[1:3], past, latest[part], scores[part], most, counts[:, part], total[part])
+    return counts[0], counts[1], total
 
 
 @kernel
@@ -189,7 +189,7 @@ def _rank(
     latest: Counts,
     scores: FloatArray,
     most: int,
-    found: Counts,
+    counts: Counts,
     total: Counts,
 ) -> None:
     """Walk along each chain, at most so far, and compare the candidates with all on the way."""
@@ -210,7 +210,7 @@ def _rank(
             total[w, g] = size + 1
             for c in range(g, members, width):
                 above, same, _ = count_scores(chain[:size], weights, scores[w, c])
-                found[0, w, c], found[1, w, c] = above, same + 1
+                counts[0, w, c], counts[1, w, c] = above, same + 1
 
 
 @kernel
@@ -232,7 +232,7 @@ def _rank_in_chain(
     past: FloatArray,
     latest: Counts,
     scores: FloatArray,
-    found: Counts,
+    counts: Counts,
     total: Counts,
 ) -> None:
     """Rank as `_rank` does among those counted that end before, in O(log T) a candidate."""
@@ -242,7 +242,7 @@ def _rank_in_chain(
     tree, done = np.zeros(len(values) + 1, dtype=np.int32), np.zeros(2, dtype=np.int64)
     for part in cut_pieces(len(scores), STEPS * max(1, scores.shape[1])):
         _rank_growing(
-            by_time, values, tree, done, latest[part], scores[part], found[:, part], total[part],
+            by_time, values, tree, done, latest[part], scores[part], counts[:, part], total[part],
         )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def _rank_growing(
     done: IntArray,
     latest: Counts,
     scores: FloatArray,
-    found: Counts,
+    counts: Counts,
     total: Counts,
 ) -> None:
     """Count scores by their `places` among sorted values in a binary indexed tree (Fenwick 1994).
@@ -280,7 +280,7 @@ def _rank_growing(
             while k > 0:
                 upto += tree[k]
                 k -= k & -k
-            found[0, w, c], found[1, w, c] = done[1] - upto, upto - below + 1
+            counts[0, w, c], counts[1, w, c] = done[1] - upto, upto - below + 1
 
 
 class Ways(NamedTuple):
@@ -344,7 +344,7 @@ def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bo
         again: Any = slice(None)
         if segment.task.history.symbols:
             own, again, _ = distinct_rows(np.column_stack(windows))
-            windows = Windows(*(one[own] for one in windows))
+            windows = Windows(*(array[own] for array in windows))
         scores[some] = segment.task.score_windows(estimate, windows)[again]
     return scores
 

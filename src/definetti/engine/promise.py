@@ -151,12 +151,12 @@ use symmetry='spaced' or 'departures', or ask about all new steps
     if not symmetry.exact:
         says = f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
         return Promise(False, symmetry.given, when, says, recalls)
-    found = Promise(True, symmetry.given, when, "", recalls)
-    how = "averaged over its visits" if by_visits else when
-    says = f"{COVERED[guarantee]}, conditional on the {found.state}, {how}"
+    promise = Promise(True, symmetry.given, when, "", recalls)
+    averaging = "averaged over its visits" if by_visits else when
+    says = f"{COVERED[guarantee]}, conditional on the {promise.state}, {averaging}"
     if recalls:
         says += f", where the future depends on {recalls} alone"
-    return found._replace(says=says)
+    return promise._replace(says=says)
 
 
 def assumption_of(symmetry: Symmetry) -> str:

@@ -255,10 +255,10 @@ def _exceed(
     if not len(places[0]):
         return above
     shape, unbroken = p_values.shape, np.full((1, 1), np.nan)
-    each = (*ranked[:3], alphas, unbroken if uniforms is None else uniforms)
-    rows = zip(*(np.broadcast_to(part, shape)[places].tolist() for part in each), strict=True)
+    columns = (*ranked[:3], alphas, unbroken if uniforms is None else uniforms)
+    rows = zip(*(np.broadcast_to(part, shape)[places].tolist() for part in columns), strict=True)
     known: dict[Any, bool] = {}
-    for row, column, key in zip(*(one.tolist() for one in places), rows, strict=True):
+    for row, column, key in zip(*(indices.tolist() for indices in places), rows, strict=True):
         if key not in known:
             greater, equal, total, alpha, uniform = key
             broken = None if np.isnan(uniform) else uniform
@@ -318,9 +318,9 @@ def filling_chances(
         lines.append((at, rise))
         crossing = (alpha - at) / rise if rise else Fraction(int(at <= alpha))
         end = min(end, max(crossing, Fraction(0)))
-    found = [Fraction(0)] * len(ranks)
+    probabilities = [Fraction(0)] * len(ranks)
     if end == 0:
-        return found
+        return probabilities
     places = {Fraction(0), end}
     for (at, rise), (other, climb) in combinations(set(lines), 2):
         if rise != climb:
@@ -328,8 +328,8 @@ def filling_chances(
     for low, high in pairwise(sorted(places)):
         middle = (low + high) / 2
         values = [at + rise * middle for at, rise in lines]
-        found[values.index(max(values))] += high - low
-    return found
+        probabilities[values.index(max(values))] += high - low
+    return probabilities
 
 
 def chances_to_fill(
@@ -346,12 +346,12 @@ def chances_to_fill(
     >>> chances_to_fill([Rank(0, 1, 20), Rank(0, 1, 10)], [(1, 0)], fifth, smoothing=False)
     array([0., 1.])
     """
-    found = np.zeros(len(ranks))
+    probabilities = np.zeros(len(ranks))
     seen: dict[Hashable, list[float]] = {}
     for places in predictions:
         own = tuple(ranks[place] for place in places)
         held = tuple(alphas[place] for place in places)
         if (own, held) not in seen:
             seen[own, held] = list(map(float, filling_chances(own, held, smoothing)))
-        found[list(places)] = seen[own, held]
-    return found
+        probabilities[list(places)] = seen[own, held]
+    return probabilities

@@ -113,8 +113,8 @@ class Segment:
     @cached_property
     def truth(self) -> IntArray:
         """The true states that are asked about, −1 for one unknown until then: (W, steps)."""
-        found = self.states[self.times[:, self.task.lag :]]
-        return np.where(found < self.sizes[:, None], found, -1)
+        codes = self.states[self.times[:, self.task.lag :]]
+        return np.where(codes < self.sizes[:, None], codes, -1)
 
     @cached_property
     def uniforms(self) -> FloatArray | None:
@@ -127,7 +127,7 @@ class Segment:
         states = np.concatenate([pool.states[:before], self.states])
         codes = np.concatenate([pool.observations[:before], self.codes])
         rows, (done, key) = before + self.lengths, task.digest
-        found = np.empty(len(rows))
+        uniforms = np.empty(len(rows))
         blocks = np.frexp(rows)[1]  # rows of one block are below the same power of two
         for block in np.unique(blocks).tolist():
             reached = 1 << (block - 1)
@@ -136,5 +136,5 @@ class Segment:
                 key = digest(emission, self.table, codes[new], states[new], key)
                 done = reached
             own = blocks == block
-            found[own] = tie_uniforms(task.entropy, key, rows[own])
-        return found
+            uniforms[own] = tie_uniforms(task.entropy, key, rows[own])
+        return uniforms

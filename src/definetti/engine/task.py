@@ -83,8 +83,8 @@ class PredictionTask:
         object.__setattr__(self, "by_last_state", fixed)
 
     @classmethod
-    def about(cls, data: EncodedHistory, new: New, **how: Any) -> PredictionTask:
-        """Return a task about new observations; `how` is all that does not follow from the data."""
+    def about(cls, data: EncodedHistory, new: New, **settings: Any) -> PredictionTask:
+        """Return a task about new observations; `settings` do not follow from the data."""
         return cls(
             history=data.history,
             table=new.table,
@@ -93,7 +93,7 @@ class PredictionTask:
             unseen=new.unseen,
             labels=data.alphabet.labels,
             model=data.model,
-            **how,
+            **settings,
         )
 
     @property
@@ -195,28 +195,29 @@ class PredictionTask:
             nothing = self.observations[:0]
             past = completions[0]._replace(states=nothing, observations=nothing)
             subset = restrict_history(past, times)
-        found = estimate_candidates(
-            self.model, subset, completions[0], np.array([one.states for one in completions]),
+        states = np.array([completion.states for completion in completions])
+        estimates = estimate_candidates(
+            self.model, subset, completions[0], states,
             self.table, self.statistics, self.labels,
-            [one.observations for one in windows], sets,
+            [batch.observations for batch in windows], sets,
         )  # fmt: skip
-        if found is not None:
-            return found
+        if estimates is not None:
+            return estimates
         # Candidates that add the same counts have the same estimate.
         known: dict[tuple[int, ...], Estimate] = {}
-        each = []
+        distinct = []
         for completion in completions:
             key = completion.counts_key
             if key not in known:
                 known[key] = self.estimate(completion)
-            each.append(known[key])
-        return EstimateList(each)
+            distinct.append(known[key])
+        return EstimateList(distinct)
 
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
-        found = self.symmetry.reference(completion, self.generator)
-        found.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
-        return found
+        reference = self.symmetry.reference(completion, self.generator)
+        reference.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
+        return reference
 
     def past_ends(self, last: int) -> IntArray:
         """Return the times at which the windows end that a last state is compared with."""
@@ -319,10 +320,10 @@ def evaluate_each(
     return scores
 
 
-def _checked_scores(found: Any, windows: Windows) -> FloatArray:
+def _checked_scores(returned: Any, windows: Windows) -> FloatArray:
     """Round scores; refuse what cannot be ranked."""
     try:
-        values = np.asarray(found, dtype=np.float64)
+        values = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise blamed(error) from error
     if values.shape != windows.start.shape:
@@ -357,10 +358,10 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool, recent: int 
         return horizon > 1  # their number need not be written
     windows = length // n_states
     steps = horizon * (windows if recent is None else min(windows, recent))
-    each = 15_000 + steps * n_states**2
+    per_candidate = 15_000 + steps * n_states**2
     if not shared:  # a law for each state of each candidate
-        each += 100_000 + 60 * steps * n_states
-    return bool(n_states**horizon * each > SECOND)
+        per_candidate += 100_000 + 60 * steps * n_states
+    return bool(n_states**horizon * per_candidate > SECOND)
 
 
 def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callable[[], str]) -> None:

@@ -96,18 +96,18 @@ def read_groups(groups: Any, sequences: int) -> IntArray:
     """Return the unit of each sequence, numbered in the order in which they appear."""
     if groups is None:
         return np.arange(sequences)
-    found = listed(groups, "groups")
-    if len(found) != sequences:
+    labels = listed(groups, "groups")
+    if len(labels) != sequences:
         raise ValueError(
-            f"groups has {len(found)} labels for {sequences} sequences; give one per sequence, "
+            f"groups has {len(labels)} labels for {sequences} sequences; give one per sequence, "
             "not per step"
         )
-    for row, label in enumerate(found):
+    for row, label in enumerate(labels):
         if is_missing(label) or not all_hashable([label]):
             raise ValueError(
                 f"groups[{row}] is {label!r}, which names no unit; use text or numbers"
             )
-    return Alphabet(found).encode(found, "groups")
+    return Alphabet(labels).encode(labels, "groups")
 
 
 def weighted_limit(

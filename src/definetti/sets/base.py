@@ -28,11 +28,11 @@ def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray
     """Read a sequence of labels, at horizon 1 a label, as codes; None for what is no candidate."""
     codes = {label: code for code, label in enumerate(states)}
     try:
-        found = [codes[label] for label in listed(sequence, "sequence")]
+        path = [codes[label] for label in listed(sequence, "sequence")]
     except (KeyError, TypeError, ValueError):  # nothing that could be one
-        found = []
-    if len(found) == horizon:
-        return np.array(found, dtype=np.int64)
+        path = []
+    if len(path) == horizon:
+        return np.array(path, dtype=np.int64)
     if horizon == 1 and hashable(sequence) and sequence in codes:
         return np.array([codes[sequence]])
     return None
@@ -196,12 +196,12 @@ class BasePredictionSet(ABC):
 
     def _repr_html_(self) -> str:
         head, rows = self._table()
-        title = "".join(f"<th>{html.escape(one)}</th>" for one in head)
-        cells = ("".join(f"<td>{html.escape(one)}</td>" for one in row) for row in rows)
+        title = "".join(f"<th>{html.escape(text)}</th>" for text in head)
+        cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         above = [self._headline(), *([self.note] if self.note else [])]
         before, after = (
-            "".join(f"<p>{html.escape(one)}</p>" for one in part)
+            "".join(f"<p>{html.escape(text)}</p>" for text in part)
             for part in (above, [*self._closing(), self.method])
         )
         return f"{before}<table><thead><tr>{title}</tr></thead><tbody>{body}</tbody></table>{after}"
@@ -243,7 +243,7 @@ class BaseStepwiseSet(BasePredictionSet):
         return [f"step {step}: {states or 'none'}" for step, states in self._table()[1]]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        shown = (" | ".join(map(str, found)) for found in self.steps[:SHOWN])
+        shown = (" | ".join(map(str, labels)) for labels in self.steps[:SHOWN])
         return ["step", "states"], [[str(k), states] for k, states in enumerate(shown, start=1)]
 
     def _more(self) -> str:

@@ -180,18 +180,18 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
         return list(windows), windows.reshape(-1, *windows.shape[2:])
     single = isinstance(windows, (str, bytes, dict)) or not np.iterable(windows)
-    each = [] if single else list(windows)
-    if not each or any(not isinstance(one, (list, tuple, np.ndarray)) for one in each):
+    split = [] if single else list(windows)
+    if not split or any(not isinstance(window, (list, tuple, np.ndarray)) for window in split):
         raise TypeError(
             "windows must be a list of windows, each a list or an array of observations, or an "
             f"array of shape (windows, steps), got {type(windows).__name__}; for one step each "
             "write [[first], [second]]"
         )
-    if len(set(map(len, each))) > 1:
+    if len(set(map(len, split))) > 1:
         raise ValueError("windows have different lengths; ask about those of each length at once")
-    if isinstance(each[0], np.ndarray):
-        return each, np.concatenate(each)
-    return each, [observation for one in each for observation in one]
+    if isinstance(split[0], np.ndarray):
+        return split, np.concatenate(split)
+    return split, [observation for window in split for observation in window]
 
 
 def rank_each(
@@ -209,7 +209,7 @@ def rank_each(
         broken.append(np.full((1, 1), np.nan) if ties is None else ties)
     back, shape = places.reshape(-1), (1, len(candidates))
     uniforms = np.concatenate([np.broadcast_to(own, shape) for own in broken])
-    parts = (np.concatenate([one[k] for one in every])[back] for k in range(4))
+    parts = (np.concatenate([ranked[k] for ranked in every])[back] for k in range(4))
     return Ranked(*parts), uniforms[back]
 
 
@@ -255,23 +255,23 @@ def listed_set(
     empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
     """
     ranked = all_ranked(task, max_candidates, verbose) if ranked is None else ranked
-    candidates, found = ranked
+    candidates, ranks = ranked
     listed = sets_of(
-        task, found, task.tie_breakers(found), candidates, levels, levels is None or allow_empty
+        task, ranks, task.tie_breakers(ranks), candidates, levels, levels is None or allow_empty
     )[0]
     if levels is None:
         return listed
     alphas, note = levels.alphas(task.labels), ""
     if task.by_last_state:
         # The first candidates differ in their last states alone.
-        numbers = (found.total[0, : len(alphas)] - 1).tolist()
+        numbers = (ranks.total[0, : len(alphas)] - 1).tolist()
         few = InsufficientCalibration.of(task, numbers, alphas)
         everything = len(listed) == len(candidates)
         if everything:
             few.warn()
         if everything or not task.smoothing:  # with luck, ties leave even these out
             note = few.note(everything)
-    bounded = note_recent(task.symmetry, alphas, int(found.total.max()) - 1)
+    bounded = note_recent(task.symmetry, alphas, int(ranks.total.max()) - 1)
     return replace(listed, note=join_notes(note, bounded))
 
 
@@ -292,8 +292,8 @@ def rank_many(
             f"guarantee={cp.guarantee!r} has no p-values, and sets of one window at a time; "
             "use guarantee='all', or predict_set"
         )
-    each, every = read_windows(windows)
-    task = cp._task(each[0], None, lag, ranking=True)
+    split, every = read_windows(windows)
+    task = cp._task(split[0], None, lag, ranking=True)
     one_law = cp._data.settled(every)  # for all windows
     n_states, steps = len(task.labels), task.steps
     check_listing(n_states, steps, cp.max_candidates, task.way_to_limits)
@@ -304,7 +304,7 @@ def rank_many(
     usable = one_law or not task.settled
     if usable and (task.model.fixed or task.history.symbols):
         new = cp._data_of(task).read_new(every, None)
-        seen = new.codes.reshape(len(each), -1)
+        seen = new.codes.reshape(len(split), -1)
     if task.by_last_state and seen is not None:
         uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
         return task, (rank_after(replace(task, table=new.table), seen, codes), uniforms), codes
@@ -312,13 +312,13 @@ def rank_many(
         seen = None  # equal codes may mean different things
 
     def ask(window: int) -> PredictionTask:
-        return cp._task(each[window], None, lag, ranking=True)
+        return cp._task(split[window], None, lag, ranking=True)
 
-    return task, rank_each(ask, len(each), seen, codes), codes
+    return task, rank_each(ask, len(split), seen, codes), codes
 
 
 def _read_candidates(cp: ConformalHMM, candidates: Any, steps: int) -> IntArray:
-    rows = [checked_states(one, "candidates") for one in candidates]
+    rows = [checked_states(candidate, "candidates") for candidate in candidates]
     if not rows:
         raise ValueError("candidates is empty; name some, or leave it out for all")
     for row in rows:

@@ -287,7 +287,7 @@ class LatticeSet(BaseStepwiseSet):
             number = len(self)
         except OverflowError as error:
             raise TooManyMembers(str(error)) from None
-        return -np.array([found for found, _, _ in islice(self._ordered(), number)])
+        return -np.array([cost for cost, _, _ in islice(self._ordered(), number)])
 
     @cached_property
     def _exact(self) -> int | None:
@@ -326,8 +326,8 @@ class LatticeSet(BaseStepwiseSet):
     def _p_values(self, last: int, scores: FloatArray) -> FloatArray:
         """Return the p-values of scores of sequences with a last state."""
         past, own = self.past[last], round_scores(scores)
-        found = ranks(past, np.ones(len(past), dtype=np.int64), own, joins=True)
-        return np.array([rank.p_value(self.uniform) for rank in found])
+        ranked = ranks(past, np.ones(len(past), dtype=np.int64), own, joins=True)
+        return np.array([rank.p_value(self.uniform) for rank in ranked])
 
     def _headline(self) -> str:
         number = powered(len(self.states), self.horizon)
@@ -367,7 +367,7 @@ def lattice_set(
         note = join_notes(note, note_recent(task.symmetry, alphas, most))
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
-    found = LatticeSet(
+    lattice = LatticeSet(
         trellis,
         past,
         limits,
@@ -381,4 +381,4 @@ def lattice_set(
         promised.holds_given,
         note,
     )
-    return found if allow_empty else found.fill()
+    return lattice if allow_empty else lattice.fill()

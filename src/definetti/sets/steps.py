@@ -192,7 +192,7 @@ def step_sets(
         # A true last state that its own limit leaves out has lost the window, whatever becomes of
         # the other steps: it need not be reckoned with there.
         largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
-    found = StepSets(
+    sets = StepSets(
         task.labels,
         levels.written,
         guarantee,
@@ -205,9 +205,9 @@ def step_sets(
         own,
         allow_empty=allow_empty,
     )
-    note = few.note(bool(found.nodes.all()), task.steps)
+    note = few.note(bool(sets.nodes.all()), task.steps)
     bounded = note_recent(task.symmetry, alphas, max(numbers))
-    return replace(found, note=join_notes(note, bounded))
+    return replace(sets, note=join_notes(note, bounded))
 
 
 def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:

@@ -107,8 +107,8 @@ class InsufficientCalibration(NamedTuple):
         by_last = task.symmetry.given == LAST
         present = () if by_last else (task.labels[task.history.last],)
         horizon, length = len(task.observations), len(task.history)
-        how = horizon, length, present, task.symmetry
-        return cls.among(task.labels, numbers, alphas, *how)
+        circumstances = horizon, length, present, task.symmetry
+        return cls.among(task.labels, numbers, alphas, *circumstances)
 
     @classmethod
     def among(
@@ -194,8 +194,8 @@ class InsufficientCalibration(NamedTuple):
                 more = f"at least {(takes + 1) * self.horizon:,} steps"
             return f"give {more} to calibrate on, or lower the level or the horizon"
         # More data would be a long wait for a rare state, and a common one needs no other promise.
-        one = len(self.labels) == 1
-        it, state = ("it", "a state that is") if one else ("them", "states that are")
+        single = len(self.labels) == 1
+        it, state = ("it", "a state that is") if single else ("them", "states that are")
         remedy = (
             f"merge {it} with {state} like {it}, or use symmetry='departures', to which a rare "
             "last state is none"
