@@ -27,7 +27,7 @@ from definetti.sets import (
     PredictionSet,
     PredictionSets,
 )
-from definetti.sets.batch import all_ranked, rank_many, sets_of
+from definetti.sets.batch import all_ranked, sets_of
 from definetti.symmetry import Symmetry
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class ConformalHMM(HistoryTasks):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
-        task, ranked, candidates = rank_many(self, windows, None, lag)
+        task, ranked, candidates = self._rank_windows(windows, None, lag)
         sets = []
         for asked in [level] if several is None else several:
             levels = read_levels(asked)
@@ -333,7 +333,7 @@ class ConformalHMM(HistoryTasks):
         array([[1.   ],
                [0.082]])
         """
-        return p_values_of(*rank_many(self, windows, candidates, lag)[1])
+        return p_values_of(*self._rank_windows(windows, candidates, lag)[1])
 
     def predict_p(
         self,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.checks import (
     checked_flag,
     checked_limit,
@@ -20,10 +21,20 @@ from definetti._system.checks import (
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.encoded import EncodedHistory
-from definetti.data.labels import readable, require
+from definetti.data.labels import check_length, checked_states, plain, readable, require
 from definetti.emissions.choice import Kinds
+from definetti.engine.algorithm import rank
+from definetti.engine.past import rank_after
 from definetti.engine.promise import promise_of, way_to_limits
-from definetti.engine.task import PredictionTask, check_listing, check_size, is_long, is_slow
+from definetti.engine.pvalues import Ranked
+from definetti.engine.task import (
+    PredictionTask,
+    all_candidates,
+    check_listing,
+    check_size,
+    is_long,
+    is_slow,
+)
 from definetti.exceptions import NotExactWarning
 from definetti.levels import Levels, read_levels
 from definetti.memory import Memory, Order
@@ -54,6 +65,9 @@ class Origin(NamedTuple):
     together: bool = False
     omits_first: bool = False
 
+
+# Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
+Tied = tuple[Ranked, FloatArray | None]
 
 NOWHERE = Origin()  # a history that came as it is
 
@@ -298,6 +312,86 @@ class HistoryTasks(BaseHistoryConformal, Saved):
             if lattice is not None:
                 return lattice
         return listed_set(task, levels, most, verbose, allow_empty, ranked)
+
+    def _rank_windows(
+        self, windows: Any, candidates: Any, lag: int
+    ) -> tuple[PredictionTask, Tied, IntArray]:
+        """Rank candidates of many windows: with a task that stands for all, and the codes."""
+        if self.guarantee != "all":
+            raise ValueError(
+                f"guarantee={self.guarantee!r} has no p-values, and sets of one window at a time; "
+                "use guarantee='all', or predict_set"
+            )
+        split, every = read_windows(windows)
+        task = self._task(split[0], None, lag, ranking=True)
+        one_law = self._data.settled(every)  # for all windows
+        n_states, steps = len(task.labels), task.steps
+        check_listing(n_states, steps, self.max_candidates, task.way_to_limits)
+        codes = all_candidates(n_states, steps)
+        if candidates is not None:
+            codes = self._read_candidates(candidates, steps)
+        seen = None
+        usable = one_law or not task.settled
+        if usable and (task.model.fixed or task.history.symbols):
+            new = self._data_of(task).read_new(every, None)
+            seen = new.codes.reshape(len(split), -1)
+        if task.by_last_state and seen is not None:
+            uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
+            return task, (rank_after(replace(task, table=new.table), seen, codes), uniforms), codes
+        if not (task.history.symbols and one_law):
+            seen = None  # equal codes may mean different things
+
+        def ask(window: int) -> PredictionTask:
+            return self._task(split[window], None, lag, ranking=True)
+
+        return task, rank_each(ask, len(split), seen, codes), codes
+
+    def _read_candidates(self, candidates: Any, steps: int) -> IntArray:
+        rows = [checked_states(candidate, "candidates") for candidate in candidates]
+        if not rows:
+            raise ValueError("candidates is empty; name some, or leave it out for all")
+        for row in rows:
+            check_length(row, steps)
+        return np.array([self._data.alphabet.encode(row, "candidates") for row in rows])
+
+
+def read_windows(windows: Any) -> tuple[list[Any], Any]:
+    """Return windows one by one, and the observations of all of them one after the other."""
+    windows = plain(windows)
+    if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
+        return list(windows), windows.reshape(-1, *windows.shape[2:])
+    single = isinstance(windows, (str, bytes, dict)) or not np.iterable(windows)
+    split = [] if single else list(windows)
+    if not split or any(not isinstance(window, (list, tuple, np.ndarray)) for window in split):
+        raise TypeError(
+            "windows must be a list of windows, each a list or an array of observations, or an "
+            f"array of shape (windows, steps), got {type(windows).__name__}; for one step each "
+            "write [[first], [second]]"
+        )
+    if len(set(map(len, split))) > 1:
+        raise ValueError("windows have different lengths; ask about those of each length at once")
+    if isinstance(split[0], np.ndarray):
+        return split, np.concatenate(split)
+    return split, [observation for window in split for observation in window]
+
+
+def rank_each(
+    ask: Callable[[int], PredictionTask], number: int, codes: IntArray | None, candidates: IntArray
+) -> Tied:
+    """Rank candidates of many windows by themselves, those of equal codes once."""
+    first, places = np.arange(number), np.arange(number)
+    if codes is not None:
+        first, places, _ = distinct_rows(codes)
+    every, broken = [], []
+    for window in first.tolist():
+        task = ask(window)
+        every.append(rank(task, candidates))
+        ties = task.tie_breakers(every[-1])
+        broken.append(np.full((1, 1), np.nan) if ties is None else ties)
+    back, shape = places.reshape(-1), (1, len(candidates))
+    uniforms = np.concatenate([np.broadcast_to(own, shape) for own in broken])
+    parts = (np.concatenate([ranked[k] for ranked in every])[back] for k in range(4))
+    return Ranked(*parts), uniforms[back]
 
 
 def decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
