@@ -1,4 +1,4 @@
-"""Base classes of the estimators: reading labelled data, predicting, evaluating."""
+"""Base classes of the estimators: read labelled data, predict, evaluate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from definetti.scores import OnWindows, Score
 
 
 class WindowOptions(TypedDict, total=False):
-    """The options of a prediction, as overloads have them."""
+    """The options shared by overloads of prediction methods."""
 
     horizon: int | None
     lag: int
@@ -31,7 +31,7 @@ class WindowOptions(TypedDict, total=False):
 
 
 class CheckOptions(TypedDict, total=False):
-    """The options of `definetti.check.check` that an estimator hands on."""
+    """The options that an estimator passes to `definetti.check.check`."""
 
     n_resamples: int
     tests: Any
@@ -45,9 +45,9 @@ class CheckOptions(TypedDict, total=False):
 
 
 class BaseConformal(Locked, Parametrized):
-    """How all estimators take in labelled data.
+    """Base of all estimators: validation, fitting and files.
 
-    Their ``_data`` has a ``model``, an ``alphabet``, and is ``closed`` where states were declared.
+    ``_data`` has a ``model``, an ``alphabet``, and is ``closed`` where states were declared.
     """
 
     n_features_in_: int
@@ -60,9 +60,9 @@ class BaseConformal(Locked, Parametrized):
     _fitting = "fit(observations, states)"
 
     def _fit(self, observations: Any, states: Any, *extra: Any, model: Model | None = None) -> Self:
-        """Take in labelled data; an estimator that is fitted stays so if anything is wrong.
+        """Fit to labelled data; an earlier fit is kept if the data are refused.
 
-        `extra` goes to `_take_in`; a `model` is used as it is, in place of the parameter.
+        `extra` goes to `_take_in`; a `model` replaces the parameter.
         """
         chosen = self._resolve()
         self._check_parameters()
@@ -71,8 +71,7 @@ class BaseConformal(Locked, Parametrized):
         model = self._resolve_model(observations) if model is None else model
         fitted = self._take_in(model, observations, states, *extra, entropy)
         columns = count_columns(observations)
-        # Only now, with nothing left that could fail, does the new fit replace an old one, and
-        # draw from the user's own generator.
+        # Nothing can fail from here on: replace the earlier fit, and draw from the generator.
         used, _ = fitted["_data"].model, entropy_of(self.random_state)
         self.__dict__.update(chosen, **fitted, model_=used, _entropy=entropy)
         self._set_columns(columns)
@@ -90,7 +89,7 @@ class BaseConformal(Locked, Parametrized):
         return labels
 
     def _resolve(self) -> dict[str, Any]:
-        """Return what the parameters stand for, by the name of the attribute."""
+        """Return the fitted attributes that follow from the parameters alone."""
         return {}
 
     def _resolve_model(self, observations: Any) -> Model:
@@ -98,14 +97,14 @@ class BaseConformal(Locked, Parametrized):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Check what is read at every prediction, and may have been changed since `fit`."""
+        """Check the parameters that predictions read, which may have changed since `fit`."""
 
     @abstractmethod
     def _take_in(self, model: Model, observations: Any, states: Any, *extra: Any) -> dict[str, Any]:
-        """Return the fitted attributes, the data as ``_data``; `extra` ends with the seed."""
+        """Return the fitted attributes, ``_data`` among them; `extra` ends with the seed."""
 
     def _check_truth(self, states: Any) -> list[Any]:
-        """Read the true states that sets are evaluated by."""
+        """Read the true states of an evaluation."""
         self._check_fitted()
         self._check_parameters()
         truth = checked_states(states)
@@ -114,10 +113,10 @@ class BaseConformal(Locked, Parametrized):
         return truth
 
     def _saved_with(self, *fitted: str) -> dict[str, Any]:
-        """Return what a file holds: the parameters, the data, and the attributes named."""
+        """Return the content of a file: parameters, data, and the named attributes."""
         self._check_fitted()
         params = self.get_params(deep=False)
-        if self._data.closed:  # declared by what may be read once only
+        if self._data.closed:  # the parameter may be an iterator
             params["states"] = list(self._data.alphabet.labels)
         names = ("_data", "_entropy", *fitted)
         columns = self.__dict__.get("n_features_in_")
@@ -127,7 +126,7 @@ class BaseConformal(Locked, Parametrized):
 
     @classmethod
     def _restored_with(cls, kept: dict[str, Any], **fitted: Any) -> Self:
-        """Make an estimator from a file, given the class of each fitted attribute."""
+        """Restore an estimator from a file, given the class of each fitted attribute."""
         estimator = cls(**kept["params"])
         for name, kind in {"_entropy": int, **fitted}.items():
             require(isinstance(kept[name], kind), name)
@@ -152,7 +151,7 @@ class BaseConformal(Locked, Parametrized):
 
 
 def count_columns(observations: Any) -> int | None:
-    """Return how many columns observations have; None where they are single values."""
+    """Return the number of columns of observations; None for single values."""
     if isinstance(observations, (list, tuple)):
         first = next(iter(observations), None)
         return len(first) if isinstance(first, (list, tuple, np.ndarray)) else None
@@ -161,7 +160,7 @@ def count_columns(observations: Any) -> int | None:
 
 
 class BaseHistoryConformal(BaseConformal, GivesModel):
-    """An estimator for what follows one labelled history."""
+    """Base of the estimators that continue one labelled history."""
 
     conformity_score: Any
     confidence_level: Any
@@ -170,15 +169,14 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     _data: EncodedHistory
 
     def fit(self, observations: Any, states: Any, lengths: Any = None) -> Self:
-        """Take in a labelled sequence, or several one after the other.
+        """Fit to a labelled sequence, or to several in succession.
 
         Parameters
         ----------
         observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
         states : (T,) labels, any hashable values
         lengths : list of int, optional
-            The lengths of the sequences, if there are several. What is to be predicted follows
-            the last.
+            The lengths of the sequences, if there are several. Predictions continue the last.
         """
         return self._fit_rows(observations, states, lengths)
 
@@ -190,7 +188,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         *extra: Any,
         model: Model | None = None,
     ) -> Self:
-        """Cut rows at holes in their times, and fit."""
+        """Cut rows at holes in their times, then fit."""
         rows = read_rows(observations, states, lengths)
         segments = rows.lengths if len(rows.lengths) > 1 else lengths
         self._fit(rows.observations, rows.labels, segments, *extra, model=model)
@@ -198,7 +196,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return self
 
     def partial_fit(self, observations: Any, states: Any) -> Self:
-        """Let the labelled sequence go on with labels that came in later.
+        """Append labelled rows to the history.
 
         Parameters
         ----------
@@ -212,7 +210,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
             learner, params = deepcopy(self), self.get_params(deep=False)
             lengths = [0] * rows.after_hole + rows.lengths.tolist()
             learner._go_on(rows.observations, rows.labels, lengths)
-            # All segments, or none if any is wrong.
+            # Keep all segments, or none if one is refused.
             self.__dict__.update((k, v) for k, v in learner.__dict__.items() if k not in params)
         else:
             data = self._data.choose_again(rows.observations, "observations")
@@ -222,7 +220,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return self
 
     def _go_on(self, observations: Any, labels: list[Any], lengths: list[int]) -> None:
-        """Take in segments with gaps between; the first has no rows where a gap comes before."""
+        """Append segments with gaps between; an empty first one stands for a gap before."""
         begin = 0
         for place, length in enumerate(lengths):
             if place:
@@ -234,14 +232,14 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
                 begin = end
 
     def new_segment(self) -> Self:
-        """Begin a new segment: what comes next follows a gap of which nothing is known."""
+        """Begin a new segment: the next row follows a gap of unknown length."""
         self._check_fitted()
         self._data.new_segment()
         return self
 
     @property
     def present_(self) -> Hashable:
-        """The last state that is labelled: what is predicted goes on from it."""
+        """The last labelled state, from which predictions start."""
         self._check_fitted()
         return self.states_[self._data.history.last]
 
@@ -253,7 +251,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return data.model.trained(data.history.pool, data.table, data.alphabet.labels)
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
-        """Refuse codes of observations that come in later."""
+        """Refuse later observations that the symmetry cannot use."""
 
     @abstractmethod
     def _task(
@@ -266,24 +264,24 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         ranking: bool = False,
         n_states: int = 0,
     ) -> PredictionTask:
-        """Gather all that a prediction depends on.
+        """Collect all that a prediction depends on.
 
-        `listing`: for all candidates, not one; `ranking`: each is ranked, so that no lattice will
-        do; `n_states`: the number of states with those that a candidate has of its own.
+        `listing`: all candidates are asked about, not one; `ranking`: all are ranked, without a
+        lattice; `n_states`: the number of states, new ones of a candidate included.
         """
 
     @property
     def _ranks_windows(self) -> bool:
-        """Whether sets follow from the ranks of a `_task`, so that windows are ranked at once."""
+        """Whether many windows may be ranked in one pass."""
         return False
 
     def _data_of(self, task: PredictionTask) -> EncodedHistory:
-        """Return the data that a task is about."""
+        """Return the data of a task."""
         return self._data
 
     @property
     def _fills(self) -> bool:
-        """Whether a set that would be empty gets its most plausible member."""
+        """Whether an empty set is filled with its most plausible member."""
         return False
 
     def _resolve(self) -> dict[str, Any]:
@@ -300,7 +298,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     def _ask_about(
         self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
     ) -> tuple[PredictionTask, IntArray]:
-        """Return the task for one state sequence of any labels, and the codes of these."""
+        """Return the task for one state sequence, of any labels, and its codes."""
         self._check_fitted()
         check_aligned({"new_observations": new_observations, "states": states})
         labels = checked_states(states)
@@ -310,7 +308,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         if new_observations is None and horizon is None:
             horizon = len(labels) + lag
         if horizon is not None and checked_number(horizon, "horizon") > lag:
-            check_length(labels, horizon - lag)  # before anything so long is made
+            check_length(labels, horizon - lag)  # before memory is taken
         alphabet = self._data.alphabet.extended(labels)
         task = self._task(new_observations, horizon, lag, listing=False, n_states=len(alphabet))
         check_length(labels, task.steps)
@@ -326,10 +324,10 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         verbose: bool = False,
         lengths: Any = None,
     ) -> Any:
-        """Evaluate sets window after window, each predicted from all before it.
+        """Evaluate the sets of successive windows, each predicted from all rows before it.
 
-        `lengths` are those of segments between gaps; the first goes on with the history, and has
-        no rows where a gap comes before the others.
+        `lengths` are those of segments between gaps; the first continues the history, and is empty
+        where a gap follows the history.
         """
         from definetti.evaluation.rolling import judge_windows
 

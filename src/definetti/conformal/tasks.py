@@ -1,4 +1,4 @@
-"""From a labelled history to prediction tasks, and from these to sets."""
+"""Turn a labelled history into prediction tasks, and these into sets."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ from definetti.symmetry.base import LAST
 
 
 class Origin(NamedTuple):
-    """Where a history comes from, where it is not all that there is.
+    """How a history was cut or assembled.
 
     Attributes
     ----------
-    known : states that are known beside those of the history, such as those of other series
-    together : whether all its segments calibrate, and not the last alone
-    omits_first : whether the first observation chose where the history begins
+    known : states known from elsewhere, such as those of other series
+    together : whether all segments calibrate, instead of the last alone
+    omits_first : whether the first observation decided where the history begins
     """
 
     known: tuple[Hashable, ...] = ()
@@ -66,14 +66,14 @@ class Origin(NamedTuple):
     omits_first: bool = False
 
 
-# Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
+# Ranks, and the uniforms that break ties: None for no smoothing, NaN where ties stay.
 Tied = tuple[Ranked, FloatArray | None]
 
-NOWHERE = Origin()  # a history that came as it is
+NOWHERE = Origin()  # a history as given
 
 
 class HistoryTasks(BaseHistoryConformal, Saved):
-    """An estimator for one history that makes prediction tasks, and sets of these."""
+    """Base of the estimator of one history: make prediction tasks, and sets from them."""
 
     symmetry: str | Symmetry
     memory: int | str | Memory
@@ -92,7 +92,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         origin: Origin = NOWHERE,
         model: Model | None = None,
     ) -> Self:
-        """Fit to a history that was cut or put together before; a `model` is used as it is."""
+        """Fit to a history that was cut or assembled; a `model` replaces the parameter."""
         self._fit_rows(observations, states, lengths, origin, model=model)
         if not self.symmetry_.exact:
             warn_caller(
@@ -103,10 +103,10 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         return self
 
     def new_segment(self) -> Self:
-        """Say that there is a gap: what comes next follows a time of which nothing is known.
+        """Begin a new segment: the next row follows a gap of unknown length.
 
-        As with `lengths` of `fit`: of what came before the model learns, but states are
-        rearranged after the gap alone. The first label after it is needed before a prediction.
+        The model still learns from earlier segments, but only rows after the gap are rearranged, as
+        with `lengths` of `fit`. A prediction needs a label after the gap.
         """
         super().new_segment()
         if isinstance(self._remembering, TogetherDepartures):
@@ -185,17 +185,17 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         self._remembering.check_more(observations, symbols)
 
     def _plan(self, data: EncodedHistory, horizon: Any, n_states: int = 0) -> EncodedHistory:
-        """Return the data as they are, or with a fixed model where refitting would be slow.
+        """Return the data, or a copy with a fixed model where refitting would be slow.
 
-        It goes by what all rearrangements of the completed sequence share: the number of its
-        states, those of a candidate included, and not that of the history's.
+        The choice depends only on what all rearrangements of the completed sequence share, such as
+        its number of states, a candidate's included.
         """
         if not isinstance(horizon, (int, np.integer)) or horizon < 1:
-            return data  # which is refused later
+            return data  # refused later
         symmetry = self._remembering
         if not is_auto(self.model) or data.model.fixed or not symmetry.by_last_state:
             return data
-        if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
+        if symmetry.given != LAST:  # half of the length is no number fixed in advance
             return data
         cost = max(data.history.n_states, n_states), int(horizon), data.begun
         if not is_slow(*cost, False, symmetry.recent) or data.begun < 2 or not data.history.length:
@@ -224,16 +224,16 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         if settled:
             data, new = planned, None
         symmetry = self._remembering
-        if data is not self._data:  # taken in anew, under another law, or with a fixed model
+        if data is not self._data:  # encoded again
             symmetry.check_more(data.history.observations, data.history.symbols)
         n, most, fixed = data.history.n_states, self.max_candidates, data.model.fixed
         way = lambda: way_to_limits(symmetry, fixed)  # noqa: E731
-        if lag:  # before anything is read
+        if lag:  # before the observations are read
             promise_of(symmetry, fixed, steps=lag + 1, lag=lag)
         check_size(n, horizon, fixed and symmetry.by_last_state, most, listing, way)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), most, way)
-        if new is None:  # what is so long is refused before it is made
+        if new is None:  # after long horizons are refused
             new = data.read_new(new_observations, horizon)
         ask = partial(
             PredictionTask.about,
@@ -256,7 +256,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         return ask(common, common.read_new(new_observations, horizon))
 
     def _data_of(self, task: PredictionTask) -> EncodedHistory:
-        """Return the data that a task is about, under the law of all observations so far."""
+        """Return the data of a task: those with a fixed model where the task has one."""
         return self._data.half() if task.settled else self._data
 
     @property
@@ -266,7 +266,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         return model.selection if isinstance(model, SelectedHMM) else None
 
     def _check_parameters(self) -> None:
-        """Check what is read at every prediction; a change of the others waits for `fit`."""
+        """Check the parameters that predictions read; others take effect at `fit`."""
         read_levels(self.confidence_level)
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
@@ -278,7 +278,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         return not self.allow_empty
 
     def _answers(self, task: PredictionTask, levels: Sequence[Levels], verbose: bool) -> list[Any]:
-        """Return a set for each of several levels, from one ranking where candidates are ranked."""
+        """Return a set for each of several levels; candidates are ranked once."""
         sets: list[Any] = []
         ranked = None
         for own in levels:
@@ -305,7 +305,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         self, task: PredictionTask, levels: Levels | None, verbose: bool = False,
         ranked: AllRanked | None = None,
     ) -> PredictionSet | LatticeSet:  # fmt: skip
-        """List the set where that is feasible; else go by the lattice, if there is one."""
+        """Return a listed set, or a lattice where there are too many candidates."""
         most, allow_empty = self.max_candidates, bool(self.allow_empty)
         if ranked is None and self._is_long(task):
             lattice = lattice_set(task, levels, most, allow_empty)
@@ -316,7 +316,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
     def _rank_windows(
         self, windows: Any, candidates: Any, lag: int
     ) -> tuple[PredictionTask, Tied, IntArray]:
-        """Rank candidates of many windows: with a task that stands for all, and the codes."""
+        """Rank candidates of many windows; return a task for all, ranks and candidates."""
         if self.guarantee != "all":
             raise ValueError(
                 f"guarantee={self.guarantee!r} has no p-values, and sets of one window at a time; "
@@ -339,7 +339,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
             uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
             return task, (rank_after(replace(task, table=new.table), seen, codes), uniforms), codes
         if not (task.history.symbols and one_law):
-            seen = None  # equal codes may mean different things
+            seen = None  # equal codes may stand for different observations
 
         def ask(window: int) -> PredictionTask:
             return self._task(split[window], None, lag, ranking=True)
@@ -356,7 +356,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
 
 
 def read_windows(windows: Any) -> tuple[list[Any], Any]:
-    """Return windows one by one, and the observations of all of them one after the other."""
+    """Return the windows as a list, and the observations of all of them in succession."""
     windows = plain(windows)
     if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
         return list(windows), windows.reshape(-1, *windows.shape[2:])
@@ -378,7 +378,7 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
 def rank_each(
     ask: Callable[[int], PredictionTask], number: int, codes: IntArray | None, candidates: IntArray
 ) -> Tied:
-    """Rank candidates of many windows by themselves, those of equal codes once."""
+    """Rank candidates window by window, windows with equal codes once."""
     first, places = np.arange(number), np.arange(number)
     if codes is not None:
         first, places, _ = distinct_rows(codes)
@@ -395,7 +395,7 @@ def rank_each(
 
 
 def decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
-    """Return observations as they were given, with the names of their columns if they had any."""
+    """Return observations as they were given, with column names if they had any."""
     if data.plain:
         return None
     values, names = data.emission.decode(data.table, codes), data.emission.columns_of(data.table)
@@ -404,6 +404,6 @@ def decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
     try:
         backend = installed()
     except ImportError:
-        return values  # columns are then known by position
+        return values  # then columns are known by position
     columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
     return nw.from_dict(columns, backend=backend).to_native()

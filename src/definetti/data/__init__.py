@@ -1,4 +1,4 @@
-"""Labels in, codes out: sequences, histories, and what a candidate makes of them."""
+"""Encode labels and observations; hold histories, windows and completed histories."""
 
 from definetti.data.history import Completion, History, Windows
 from definetti.data.labels import MISSING, Alphabet

@@ -1,4 +1,4 @@
-"""A number for data, so that other data draw other random numbers from the same seed."""
+"""Digest labelled data, so that random numbers depend on the data as well as on the seed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Marks = npt.NDArray[np.uint64]
 def digest(
     emission: Emission, table: Any, observations: IntArray, states: IntArray, start: int = 0
 ) -> int:
-    """Return a number for a labelled segment, going on from that of what came before.
+    """Return the digest of a labelled segment, continued from the digest `start` of earlier rows.
 
-    It is the same however the data came in, all at once or step by step.
+    Rows give the same digest whether they are taken in together or one by one.
     """
     if not len(observations):
         return start
@@ -33,14 +33,14 @@ def digest(
 
 
 def _marks_of(emission: Emission, table: Any, observations: IntArray) -> Marks:
-    # A symbol is known by its code: whoever gives it another name gets the same numbers.
+    # A symbol counts by its code, so that renaming symbols changes no random number.
     if emission.symbols:
         return (observations + 1).astype(np.uint64)
     return _marks(emission.decode(table, observations))
 
 
 def _marks(values: npt.NDArray[Any]) -> Marks:
-    """Return a number for each observation, by its value."""
+    """Return an integer for each observation, computed from its value."""
     if values.dtype.kind == "f":
         rows = np.ascontiguousarray(values.reshape(len(values), -1), dtype=np.float64)
         return np.asarray(_rows_marked(rows.view(np.uint64)))
@@ -48,14 +48,14 @@ def _marks(values: npt.NDArray[Any]) -> Marks:
 
 
 def _mark(value: object) -> int:
-    # Not `hash`: Python salts that of text anew in every process.
+    # Not `hash`: Python salts the hash of text in every process.
     return int.from_bytes(
         blake2b(repr(_plain(value)).encode(errors="replace"), digest_size=8).digest()
     )
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as Python writes it: numbers and text of NumPy's are what they equal."""
+    """Convert NumPy scalars to the Python values that they equal, in containers too."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
@@ -65,7 +65,7 @@ def _plain(value: Any) -> Any:
 
 @kernel
 def _mixed(number: np.uint64) -> np.uint64:
-    """Spread the bits of a number, one to one: the last steps of Steele, Lea and Flood 2014."""
+    """Mix the bits of a number, one to one: the finalizer of Steele, Lea and Flood 2014."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))

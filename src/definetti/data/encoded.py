@@ -23,22 +23,23 @@ if TYPE_CHECKING:
     from definetti.emissions.choice import Kinds
     from definetti.models.base import Model
 
-FEW_ROWS = 16  # that are looked at first, for what all others hold as well
+FEW_ROWS = 16  # looked at first, to learn the types of all
 
 
 class EncodedHistory(EncodedSequence):
-    """The labelled sequence of a fit, in codes, under a model that is chosen by what is observed.
+    """An encoded history whose model may be chosen by the types of the observations.
 
-    New observations may choose another model, and a fixed one is trained on the first half of the
-    sequence where refitting is slow: what came in is then encoded again.
+    New observations can lead to another model, and where refitting is slow the model is fixed on
+    the first half of the rows; in both cases the rows are encoded again.
     """
 
     _half: EncodedHistory | None = None
 
     def choose_again(self, observations: Any, name: str = "new_observations") -> EncodedHistory:
-        """Return the data under the model that is chosen when new observations are known, too.
+        """Return the data under the model chosen by the history and the new observations together.
 
-        A choice by the history alone might be another for another member of the class.
+        Other rearrangements hold other observations in the history, so that a choice by the
+        history alone would not be a function of what all rearrangements share.
         """
         if not self._chooses(observations):
             return self
@@ -49,20 +50,20 @@ class EncodedHistory(EncodedSequence):
             return self._again(kinds)
         except (TypeError, ValueError) as error:
             refused = error
-        # All that is there could be read before: it is the new that does not go with it.
+        # The history could be read before, so the new observations are at fault.
         self.emission.encode(observations, self.table, name)
         raise refused
 
     def choose_by(self, rows: npt.NDArray[np.bool_], observations: Any) -> EncodedHistory:
-        """Return the data under the model that some rows, (T,), and new observations choose.
+        """Return the data under the model chosen by some rows, (T,), and the new observations.
 
-        Of the other rows those count as missing that its law cannot read.
+        Other rows that the model cannot read count as missing.
         """
         if not self._chooses(observations):
             return self
         kinds, every = self._kinds_of(observations), self._kinds_with(observations)
         chosen, size = np.flatnonzero(rows), FEW_ROWS
-        # Kinds only ever join: where the latest rows hold all that there is, so do more of them.
+        # Types only accumulate: stop once the latest rows contain all types.
         while len(chosen) and kinds != every:
             for part, _ in take_rows(self._parts, chosen[-size:], len(rows)):
                 kinds = kinds.join(self._kinds_of(part))
@@ -89,12 +90,12 @@ class EncodedHistory(EncodedSequence):
         return again
 
     def _chooses(self, observations: Any) -> bool:
-        """Tell whether observations have a say in the choice of the model."""
+        """Tell whether the types of observations decide which model is used."""
         by_kind = self.kinds is not None and not self.model.fixed
         return by_kind and observations is not None and not self.plain
 
     def _kinds_of(self, observations: Any) -> Kinds:
-        """Return what observations hold; gaps, and what the emission is to refuse, add nothing."""
+        """Return the types of observations; gaps and values to be refused later add none."""
         kinds = self.rule.infer_types(observations)
         if kinds is None:
             assert self.kinds is not None
@@ -102,16 +103,16 @@ class EncodedHistory(EncodedSequence):
         return kinds
 
     def _kinds_with(self, observations: Any) -> Kinds:
-        """Return what observations and all before them hold."""
+        """Return the types of observations and of all earlier rows."""
         assert self.kinds is not None
         return self.kinds.join(self._kinds_of(observations))
 
     def _encode_at(self, observations: Any, codes: IntArray, places: IntArray) -> None:
-        """Code observations, each at its place."""
+        """Write the codes of observations to their places."""
         self.table, codes[places] = self._encoded(observations, self.table, len(places))
 
     def _encode_readable(self, observations: Any, codes: IntArray, places: IntArray) -> None:
-        """Code the observations that can be read, each at its place; leave the others out."""
+        """Write the codes of the observations that can be read; skip the others."""
         try:
             self._encode_at(observations, codes, places)
         except (TypeError, ValueError):
@@ -121,20 +122,19 @@ class EncodedHistory(EncodedSequence):
                     self._encode_readable(piece(observations, k, k + 1), codes, places[row])
 
     def settled(self, observations: Any) -> bool:
-        """Tell whether no part of what comes could lead to the choice of another model."""
+        """Tell whether these observations, or any part of them, leave the model as it is."""
         return not self._chooses(observations) or self._kinds_with(observations) == self.kinds
 
     @property
     def fixed_model(self) -> Model:
-        """The model; where its half was asked for, the one that is fixed on that."""
+        """The model in use: the one fixed on the first half, once there is one."""
         return self.model if self._half is None else self._half.model
 
     def half(self) -> EncodedHistory:
-        """Return the data as if the model had been fixed on the first half of the steps.
+        """Return the data with the model fixed on the first half of the rows given to `fit`.
 
-        Of those that it began with: what came later calibrates, whenever this is asked for. The law
-        stays the one that all observations chose, which they do however they are rearranged. The
-        half is made once, and goes on with the whole.
+        Later rows calibrate. The type of model remains the one chosen by all observations, which is
+        the same for every rearrangement. The result is kept and grows with the history.
         """
         if self._half is None:
             self._half = self._again(self.kinds, self.begun // 2)
@@ -142,7 +142,7 @@ class EncodedHistory(EncodedSequence):
         return self._half
 
     def _again(self, kinds: Kinds | None, train_size: int | None = None) -> EncodedHistory:
-        """Take in all that is there under another law, at once, as if it had come so."""
+        """Encode all rows again, for other types of observations or another `train_size`."""
         self._parts = joined(self._parts)
         past = self.history.pool.states.tolist()
         parts = self._parts or [Part(None, list(self.alphabet.decode(past)), "")]
@@ -190,12 +190,12 @@ class EncodedHistory(EncodedSequence):
         if self._half is not None:
             try:
                 self._half.append(observations, states)
-            except (TypeError, ValueError):  # which whoever asks for it is told
+            except (TypeError, ValueError):  # raised again when it is needed
                 self._half = None
 
 
 def take_rows(parts: list[Part], rows: IntArray, end: int) -> Iterator[tuple[Any, IntArray]]:
-    """Yield the observations of some rows, in rising order, with their rows; the latest first."""
+    """Yield the observations of some rows with their row numbers, latest part first."""
     for part in reversed(parts):
         begin = end - len(part.labels)
         own = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, end)]
@@ -207,7 +207,7 @@ def take_rows(parts: list[Part], rows: IntArray, end: int) -> Iterator[tuple[Any
 
 
 def split(part: Part, at: int) -> list[Part]:
-    """Cut what came in together in two; one of the two may be all of it."""
+    """Cut a part in two; return it whole where the cut is at an end."""
     seen, labels, shape = part
     if not 0 < at < len(labels):
         return [part]
@@ -217,12 +217,12 @@ def split(part: Part, at: int) -> list[Part]:
 
 
 def joined(parts: Iterable[Part]) -> list[Part]:
-    """Put together what came one after the other in the same form."""
+    """Concatenate successive parts that have the same form."""
     runs: list[list[Part]] = []
     form: Hashable = None
     for part in parts:
         own = _form(part)
-        # A list in which all is missing goes with any other.
+        # A list of missing values joins any list.
         empty = "nothing" in (form, own) and isinstance(form, str) and isinstance(own, str)
         if not runs or not (own == form or empty):
             runs.append([])
@@ -232,7 +232,7 @@ def joined(parts: Iterable[Part]) -> list[Part]:
 
 
 def _form(part: Part) -> Hashable:
-    """Tell what can be put together: columns of the same names and types, else lists alike."""
+    """Return a key that is equal for parts that can be concatenated."""
     if part.shape != "columns":
         return part.shape
     frame = nw.from_native(part.observations, eager_only=True)

@@ -1,4 +1,4 @@
-"""A labelled sequence taken in: checked, coded, counted, and saved."""
+"""Encode a labelled sequence: check it, code it, count it, save it."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 
 
 class New(NamedTuple):
-    """Observations that came without labels."""
+    """Unlabelled observations, encoded."""
 
-    table: Any  # the observations known, these included
+    table: Any  # all observations, these included, by code
     codes: IntArray  # (h,)
-    unseen: npt.NDArray[np.bool_]  # (h,) not there yet, and to be left out of every window
+    unseen: npt.NDArray[np.bool_]  # (h,) steps that are not observed yet; hidden in every window
 
 
 class Trained(NamedTuple):
-    """The steps that a model was fixed on, which calibrate nothing, as codes."""
+    """The encoded rows that a fixed model was trained on; they do not calibrate."""
 
     states: IntArray
     observations: IntArray
-    begins: list[int]  # where the segments begin between which there are gaps
+    begins: list[int]  # the first row of each segment
 
     def windows(self, horizon: int) -> Windows:
-        """Return all windows of so many steps, each with the state before it."""
+        """Return all windows of `horizon` steps, each with the state before it."""
         ends = [
             np.arange(begin + horizon, end)
             for begin, end in zip(self.begins, [*self.begins[1:], len(self.states)], strict=True)
@@ -61,11 +61,11 @@ class Trained(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Labelled data that came in together, as they came."""
+    """Labelled rows as they were given in one call."""
 
     observations: Any
     labels: list[Any]
-    shape: str  # of the observations, in the words of `definetti.emissions.choice.Kinds`
+    shape: str  # form of the observations, as in `definetti.emissions.choice.Kinds`
 
 
 class EncodedSequence(Saved):
@@ -73,20 +73,20 @@ class EncodedSequence(Saved):
 
     Attributes
     ----------
-    rule : the model as it was given, which may choose by what is observed
-    model, emission : what is used, fixed on the first segment where the sequence is split
-    kinds : what is observed, where the model was chosen by it
-    alphabet, table : labels and observations, in the order of their codes
-    known : states that are known from elsewhere, though there may be others
-    together : whether all segments are the history, and not the last alone
-    omits_first : whether the first observation is neither dealt out nor learned from, because it
-        chose the step that the history begins with
-    narrow : whether a model is to know no states but those that are declared, known from elsewhere
-        or met in what it learns from; else it knows all that were met anywhere
-    history : the sequence, without the segment that the model was fixed on
-    training : that segment, if there is one
-    statistics : what the model needs to know of its observations
-    clock : the time of the last row, where rows had times
+    rule : the model as given, which may depend on the types of the observations
+    model, emission : the model in use; with `train_size` it is fixed on the first rows
+    kinds : the types of the observations, where they decide the model
+    alphabet, table : labels and observations by code
+    known : states known from elsewhere, such as those of other series; there may be more
+    together : whether all segments calibrate, instead of the last alone
+    omits_first : whether the first observation is neither rearranged nor learned from, because it
+        decided where the history begins
+    narrow : whether the model gives probability only to states that are declared, known from
+        elsewhere or among the rows it learns from; else to all states seen in any row
+    history : the rows that calibrate
+    training : the rows that a model was fixed on, if any
+    statistics : the sums that the emission needs of the observations
+    clock : the time of the last row, where rows have times
     """
 
     clock: Clock | None = None
@@ -107,12 +107,12 @@ class EncodedSequence(Saved):
     ) -> None:
         self.known, self.together, self.omits_first = known, together, omits_first
         self.narrow = narrow
-        self._broken = False  # whether a gap comes before what goes on with all segments
+        self._broken = False  # whether the next row follows a gap
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
         self._lengths = segments = read_lengths(lengths, len(labels), "states")
-        self.begun = len(labels)  # how many steps it began with
+        self.begun = len(labels)  # rows given to `fit`
         self.rule = model
         if kinds is None:
             seen = observations
@@ -131,7 +131,7 @@ class EncodedSequence(Saved):
             self.alphabet = read_declared(declared, first)
         codes = self.alphabet.encode(labels, "states")
         if declared is None and ordered:
-            # The order in which labels are first met is not what a rearrangement keeps.
+            # Rearrangements change the order in which labels are first seen.
             raise ValueError(
                 "states is not declared, and the model's columns have no names; give "
                 "ConformalHMM(…, states=[…]) the labels in the order of the columns"
@@ -140,7 +140,7 @@ class EncodedSequence(Saved):
             model = model.with_states(self.alphabet.labels)
             emission = model.emission_
         self.model, self.emission = model, emission
-        self._parts: list[Part] = []  # what came in, where the model was chosen by it
+        self._parts: list[Part] = []  # the rows as given, where their types decide the model
         if kinds is not None:
             self._parts = [Part(copied(observations), labels, kinds.shape)]
         self.table, observed = self._encoded(observations, model.table, len(labels))
@@ -149,8 +149,8 @@ class EncodedSequence(Saved):
         if train_size is not None:
             cut = training_cut(train_size, segments)
             if observations is not None:
-                # Again, the first segment first: what a table notes of its first data is then
-                # no business of the others.
+                # Encode the training rows first: what a table derives from its first rows must
+                # not depend on the rows that calibrate.
                 first, rest = piece(observations, 0, cut), piece(observations, cut, len(labels))
                 self.table, trained = self._encoded(first, model.table, cut)
                 self.table, later = self._encoded(rest, self.table, len(labels) - cut)
@@ -165,7 +165,7 @@ class EncodedSequence(Saved):
             self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
             self._lengths = np.array([len(codes)])
-        elif model.fixed:  # elsewhere, and not on the first segment
+        elif model.fixed:  # trained elsewhere
             model.check_ready()
         self.history = self._history(codes, observed, begins)
         self.history.segments = len(segments)
@@ -205,9 +205,9 @@ class EncodedSequence(Saved):
         restored.plain, restored.closed = bool(kept["plain"]), bool(kept["closed"])
         require(isinstance(kept["known"], tuple), "states that are known")
         restored.known = kept["known"]
-        restored.narrow = False  # for whoever knows what it is for to say
-        restored.together = bool(kept.get("together", False))
-        restored.omits_first = bool(kept.get("omits_first", False))
+        restored.narrow = False  # set by the estimator, with `narrowed`
+        restored.together = bool(kept["together"])
+        restored.omits_first = bool(kept["omits_first"])
         restored.alphabet, restored.table = kept["alphabet"], kept["table"]
         restored.training, restored.statistics = kept["training"], kept["statistics"]
         restored._lengths, restored._parts = widened(kept["lengths"]), list(kept["parts"])
@@ -217,13 +217,13 @@ class EncodedSequence(Saved):
         begins = restored._lengths.cumsum() - restored._lengths
         restored.history = restored._history(states, observations, begins.tolist())
         restored._broken = restored.together and begins[-1] == len(states)
-        if begins[-1] == len(states) and not restored.together:  # broken off, and nothing since
+        if begins[-1] == len(states) and not restored.together:  # a new segment without rows
             past, restored.history = restored.history, restored._new_history()
             restored.history.pool = past.pool
         restored.history.segments = int(kept["segments"])
-        restored.begun = int(kept.get("begun", len(states)))  # files from before it was kept
+        restored.begun = int(kept["begun"])
         require(restored.begun > 0, "a length")
-        restored.clock = read_clock(kept.get("clock"))
+        restored.clock = read_clock(kept["clock"])
         return restored
 
     @classmethod
@@ -233,7 +233,7 @@ class EncodedSequence(Saved):
         return 24 * n * (n + symbols) + (72 if len(kept["lengths"]) == 1 else 96) * rows
 
     def _check_restored(self, states: IntArray, observations: IntArray) -> None:
-        """Refuse what was read from a file and is no labelled sequence."""
+        """Refuse inconsistent data from a file."""
         n, segments = len(self.alphabet), [(states, observations)]
         check_table(self.emission, self.table)
         if self.training is not None:
@@ -255,7 +255,7 @@ class EncodedSequence(Saved):
             check_statistics(self.emission, self.table, self.statistics, n)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> EncodedSequence:
-        """Copy all but what came in, which is never changed, and may be a million labels."""
+        """Copy all but the rows as given, which never change."""
         memo.update({id(part): part for part in self._parts})
         again = memo[id(self)] = object.__new__(type(self))
         again.__dict__.update(copy.deepcopy(self.__dict__, memo))
@@ -263,21 +263,21 @@ class EncodedSequence(Saved):
 
     @property
     def lengths(self) -> IntArray:
-        """How long each segment of the history is, without what a model was fixed on."""
+        """The lengths of the segments that calibrate."""
         return self._lengths_of(len(self.history.pool))
 
     def _lengths_of(self, steps: int) -> IntArray:
-        """Return how long each segment is in the first so many steps."""
+        """Return the lengths of the segments within the first `steps` rows."""
         lengths = self._lengths.copy()
         lengths[-1] += len(self.history.pool) - lengths.sum()  # later rows follow the last
         ends = np.minimum(lengths.cumsum(), steps)
         return np.asarray(np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)])
 
     def new_segment(self) -> None:
-        """Begin a new segment, after a gap; what earlier ones observed stays in the pool."""
+        """Begin a new segment after a gap; earlier ones remain in the pool to learn from."""
         if not len(self.history):
-            return  # it has just begun
-        if self.together:  # the same history goes on, after a gap
+            return  # the segment has no rows yet
+        if self.together:  # the history continues after the gap
             if not self._broken:
                 self._lengths, self._broken = np.append(self.lengths, 0), True
                 self.history.segments += 1
@@ -292,7 +292,7 @@ class EncodedSequence(Saved):
         states: Any,
         check: Callable[[IntArray, bool], None] | None = None,
     ) -> None:
-        """Let the sequence go on; nothing changes if anything is wrong.
+        """Append labelled rows; nothing changes if they are refused.
 
         `check` refuses codes of observations; its second argument is whether they are symbols.
         """
@@ -315,7 +315,7 @@ class EncodedSequence(Saved):
         self._broken = self._broken and not len(codes)
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
-        """Take in observations without labels; those up to the horizon are not there yet."""
+        """Encode unlabelled observations; steps from there to the horizon are unseen."""
         if not self.history.length or self._broken:
             raise ValueError(
                 "nothing is labelled since the gap, so that there is no state to go on from; label "
@@ -356,18 +356,18 @@ class EncodedSequence(Saved):
 
     @property
     def _n_known(self) -> int | None:
-        """How many states, the first, a model knows without having met them; None for all."""
+        """How many states, in order of code, need not be seen to be known; None for all."""
         if self.closed or not self.narrow:
             return None
         return len(Alphabet((*(self.rule.states or ()), *self.known)))
 
     def narrowed(self, narrow: bool) -> None:
-        """Set which states a model is to know, where it is refitted."""
+        """Set `narrow`, the states that a refitted model gives probability to."""
         self.narrow = narrow
         self.history.known = self.history.pool.known = self._n_known
 
     def _history(self, codes: IntArray, observed: IntArray, begins: list[int]) -> History:
-        """Return the last segment, with all segments for its pool."""
+        """Return the history of the last segment, with all segments as its pool."""
 
         def part(begins: list[int]) -> History:
             history = self._new_history()
@@ -387,12 +387,12 @@ class EncodedSequence(Saved):
     def _statistics(
         self, table: Any, codes: IntArray, observed: IntArray, n_states: int
     ) -> FloatArray:
-        if self.model.fixed:  # nothing that comes later changes the model
+        if self.model.fixed:  # later rows do not change the model
             return np.zeros((n_states, 0))
         return self.emission.statistics(table, observed, codes, n_states)
 
     def _encoded(self, observations: Any, table: Any, length: int) -> tuple[Any, IntArray]:
-        """Code observations; a plain chain has none, and all are missing."""
+        """Encode observations; those of a plain chain are all missing."""
         if observations is None:
             observations = [None] * length
         table, codes = self.emission.encode(observations, table, "observations")
@@ -401,7 +401,7 @@ class EncodedSequence(Saved):
         return table, codes
 
     def check_plain(self, observations: Any, name: str) -> None:
-        """Refuse observations where there were none, and none where there were some."""
+        """Refuse observations for a plain chain, and their absence for any other history."""
         if self.plain and observations is not None:
             raise ValueError(
                 f"{name} were given, but the history was fitted with observations=None; "
@@ -415,7 +415,7 @@ class EncodedSequence(Saved):
 
 
 def warn_of_gaps() -> None:
-    """Warn of gaps in what is new where the history has none."""
+    """Warn of missing new observations where the history has none."""
     warn_caller(
         "new_observations has gaps and the history has none: the sets are valid if gaps come at "
         "random; for steps that are not observed yet use horizon=",
@@ -424,7 +424,7 @@ def warn_of_gaps() -> None:
 
 
 def copied(values: Any) -> Any:
-    """Copy observations, so that what becomes of the user's own later is of no concern."""
+    """Copy observations, so that later changes by the caller have no effect."""
     if isinstance(values, list):
         return [value.copy() if hasattr(value, "copy") else value for value in values]
     return values.copy() if hasattr(values, "copy") else values

@@ -16,11 +16,11 @@ from definetti.data.labels import ANY, MISSING, check_indices, check_shape
 
 Value = TypeVar("Value")
 NOTHING: Any = object()
-SETTINGS = 4  # a million steps under a fixed model are about 32 MB in each
+SETTINGS = 4  # each takes about 32 MB for a million steps under a fixed model
 
 
 class LRUCache:
-    """The results of the latest few settings, which another thread may change meanwhile."""
+    """Results of the most recently used settings; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -30,7 +30,7 @@ class LRUCache:
         return len(self._stores)
 
     def recall(self, setting: Hashable, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return what is noted under a key of a setting; make and note it where nothing is."""
+        """Return the value of a key, computing and storing it where there is none."""
         store = self._store(setting)
         value: Value = store.get(key, NOTHING)
         if value is NOTHING:
@@ -38,11 +38,11 @@ class LRUCache:
         return value
 
     def note(self, setting: Hashable, key: Hashable, value: object) -> None:
-        """Note a value for `recall` to find."""
+        """Store a value for `recall`."""
         self._store(setting)[key] = value
 
     def _store(self, setting: Hashable) -> dict[Hashable, Any]:
-        """Return the notes of a setting, which is now the latest."""
+        """Return the values of a setting, and mark it as most recently used."""
         with self._lock:
             store = self._stores.pop(setting, None)
             store = self._stores[setting] = {} if store is None else store
@@ -79,7 +79,7 @@ def stacked(batches: Iterable[Windows]) -> Windows:
 
 
 def unseen(windows: Windows) -> Windows:
-    """Return windows as if nothing had been observed in them."""
+    """Return windows with all observations missing."""
     return windows._replace(observations=np.full_like(windows.observations, MISSING))
 
 
@@ -87,7 +87,7 @@ Array = TypeVar("Array", IntArray, FloatArray)
 
 
 def padded(counts: Array, *shape: int) -> Array:
-    """Grow an array with zeros at the end of its first axes, to at least the shape given."""
+    """Pad the first axes of an array with zeros at the end, to at least a shape."""
     widths = [(0, max(0, new - old)) for new, old in zip(shape, counts.shape, strict=False)]
     widths += [(0, 0)] * (counts.ndim - len(widths))
     return np.pad(counts, widths) if any(after for _, after in widths) else counts
@@ -99,9 +99,9 @@ class History:
     Parameters
     ----------
     n_states : int
-        How many states there are; more may come up later.
+        The number of states; it may grow.
     symbols : bool, default True
-        Whether observations are symbols, worth counting; else each is a thing of its own.
+        Whether observations are symbols, which are counted.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class History:
 
     def __init__(self, n_states: int, symbols: bool = True) -> None:
         self.length = 0
-        self.first = self.last = 0  # states, once there are some
+        self.first = self.last = 0  # states; meaningless while there are no steps
         self.n_states = n_states
         self.symbols = symbols
         self.transitions: IntArray = np.zeros((n_states, n_states), dtype=np.int64)
@@ -130,14 +130,14 @@ class History:
         self._states: IntArray = np.zeros(16, dtype=np.int64)
         self._observations: IntArray = np.zeros(16, dtype=np.int64)
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
-        # Whether the first observation is neither dealt out nor learned from: it chose the step
-        # that the history begins with.
+        # Whether the first observation is neither rearranged nor learned from, because it decided
+        # where the history begins.
         self.omits_first = False
-        self.pool = self  # all segments, where the history is the last of several
-        self.segments = 1  # how many there were, those that a model was fixed on included
-        # How many states, the first, a model is to know though it never met them; None for all.
+        self.pool = self  # all segments; the history is the last of them
+        self.segments = 1  # their number, training segments included
+        # How many states, in order of code, need not be seen to be known; None for all.
         self.known: int | None = None
-        self.digest = 0, 0  # up to which step it was taken, and what it is
+        self.digest = 0, 0  # the number of rows digested, and their digest
         # States, prior and transition matrix of the last estimate from its counts alone.
         self.estimate: tuple[int, float, FloatArray] | None = None
         self._present: LRUCache | None = None
@@ -147,7 +147,7 @@ class History:
         return self.length
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out of pickles and copies what can be worked out again."""
+        """Leave caches out of pickles and copies."""
         return {**self.__dict__, "estimate": None, "_present": None, "_lasting": None}
 
     @property
@@ -160,14 +160,14 @@ class History:
 
     @property
     def present(self) -> LRUCache:
-        """What was worked out of the history as it is, forgotten when it grows."""
+        """Cached results that appending steps invalidates."""
         if self._present is None:
             self._present = LRUCache()
         return self._present
 
     @property
     def lasting(self) -> LRUCache:
-        """What was worked out that no growth changes."""
+        """Cached results that appending steps leaves valid."""
         if self._lasting is None:
             self._lasting = LRUCache()
         return self._lasting
@@ -175,9 +175,9 @@ class History:
     def append(
         self, states: IntArray, observations: IntArray, n_states: int = 0, gap: bool = False
     ) -> None:
-        """Let the sequence go on; `n_states` grows with it where new states came up.
+        """Append steps; `n_states` grows with new states.
 
-        After a gap, no transition leads from what was there to what comes.
+        After a gap, no transition is counted from the last step to the first new one.
         """
         check_indices(states, 0, max(self.n_states, n_states), "states")
         check_indices(observations, MISSING, ANY, "observations")
@@ -186,7 +186,7 @@ class History:
             self.pool.append(states, observations, n_states, gap)
         joined = states if gap else np.concatenate([self.states[-1:], states])
         end = self.length + len(states)
-        if end > len(self._states):  # doubling: a step costs the same however long the past is
+        if end > len(self._states):  # double the room: constant amortised cost of a step
             room = max(end, 2 * len(self._states))
             self._states = np.resize(self._states, room)
             self._observations = np.resize(self._observations, room)
@@ -212,7 +212,7 @@ class History:
 
     @property
     def met(self) -> npt.NDArray[np.bool_]:
-        """The states that a model of this history gives a probability: ``(n_states,)``."""
+        """Which states a model of this history gives probability to: ``(n_states,)``."""
         if self.known is None:
             return np.ones(self.n_states, dtype=np.bool_)
         met = np.bincount(self.states, minlength=self.n_states) > 0
@@ -225,7 +225,7 @@ class History:
 
     @property
     def dealt(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The times whose observations may be dealt out, by state: as `Shelves` has them."""
+        """The times whose observations may be rearranged, by state: as in `Shelves`."""
         shelves = self.shelves
         if not (self.omits_first and self.length):
             return shelves.times, shelves.begins, shelves.sizes
@@ -234,12 +234,12 @@ class History:
 
 
 class Shelves:
-    """Times sorted by state, with room on every shelf, so that a new time costs nothing to add.
+    """The visit times of each state, in one array with spare room for each state.
 
     Attributes
     ----------
-    times : the shelves, one after the other
-    begins, sizes : (n,) where each state's shelf begins and how many times are on it
+    times : the times of state 0 with spare room, those of state 1, and so on
+    begins, sizes : (n,) where the times of each state begin, and how many there are
     """
 
     def __init__(self, states: IntArray, n_states: int) -> None:
@@ -253,7 +253,7 @@ class Shelves:
             self.times[begin : begin + size] = order[end - size : end]
 
     def add(self, states: IntArray, times: IntArray, n_states: int) -> bool:
-        """Put new times on their shelves; False, and nothing done, where there is no room."""
+        """Add new times; return False, and add none, where there is no room."""
         if n_states > len(self.sizes):
             return False
         new = np.bincount(states, minlength=n_states)
@@ -265,7 +265,7 @@ class Shelves:
         return True
 
     def of(self, state: int) -> IntArray:
-        """Return what is on one shelf; a state never met has an empty one."""
+        """Return the times of one state."""
         if state >= len(self.sizes):
             return self.times[:0]
         begin = self.begins[state]
@@ -282,7 +282,7 @@ def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon
 def _left(
     counts: IntArray, last: int, states: IntArray, n_states: int
 ) -> tuple[IntArray, FloatArray]:
-    """Return the states that a candidate leaves, each once, and where to, it included."""
+    """Return the distinct states that a candidate leaves, and their transition counts."""
     place = np.full(n_states, -1, dtype=np.int64)
     left = np.empty(min(len(states), n_states), dtype=np.int64)
     number = 0
@@ -303,7 +303,7 @@ def _left(
 
 
 class Completion(NamedTuple):
-    """A history completed with a candidate: the sequence ``z`` that is put to the test."""
+    """A history completed with a candidate: the sequence ``z`` of Step 1."""
 
     history: History
     states: IntArray
@@ -320,12 +320,12 @@ class Completion(NamedTuple):
 
     @property
     def moves(self) -> tuple[IntArray, IntArray]:
-        """From where to where the candidate's steps lead, the one out of the history included."""
+        """The states before and after each of the candidate's steps."""
         return np.concatenate([[self.history.last], self.states[:-1]]), self.states
 
     @property
     def transitions(self) -> IntArray:
-        """Transition counts ``F`` of the completed sequence, in the segment that goes on."""
+        """Transition counts ``F`` of the completed sequence, earlier segments left out."""
         counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
         check_indices(self.states, 0, len(counts), "states")
         np.add.at(counts, self.moves, 1)
@@ -342,7 +342,7 @@ class Completion(NamedTuple):
     def left(self) -> tuple[IntArray, FloatArray]:
         """The states that the candidate leaves, and their transition counts in all segments.
 
-        No other counts are changed by it.
+        The counts of other states are those of the history.
         """
         counts = self.history.pool.transitions
         check_indices(self.states, 0, self.n_states, "states")
@@ -360,7 +360,7 @@ class Completion(NamedTuple):
 
     @property
     def counts_key(self) -> tuple[int, ...]:
-        """What the candidate adds to the counts: equal keys, equal likelihood."""
+        """What the candidate adds to the counts; equal keys give equal estimates."""
         states = self.states.tolist()
         moves = sorted(zip([self.history.last, *states], states, strict=False))
         pairs = sorted(zip(states, (self.observations + 1).tolist(), strict=True))
@@ -368,7 +368,7 @@ class Completion(NamedTuple):
 
     @property
     def window(self) -> Windows:
-        """The candidate itself, as a window: what is being judged."""
+        """The candidate as a window."""
         start = np.array([self.history.last])
         return Windows(start, self.states[None], self.observations[None])
 
@@ -381,10 +381,9 @@ class Completion(NamedTuple):
 
 
 def restrict_history(completion: Completion, times: IntArray) -> History:
-    """Return a candidate and some steps of its history, earlier segments included, as a history.
+    """Return the candidate, some steps of its history and all earlier segments, to learn from.
 
-    Each step counts with the transition that led to it. It is for a model to learn from: nothing
-    else is counted.
+    Each step counts with the transition that led to it.
     """
     past, n = completion.history, completion.n_states
     check_indices(times, 0, len(past), "steps to learn from")

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from definetti.emissions.base import Emission
 
 
-ANY = int(np.iinfo(np.int64).max)  # where only the user's own code knows how many there are
+ANY = int(np.iinfo(np.int64).max)  # no upper bound on codes: the user's own emission has the table
 NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 def require(sound: Any, what: str) -> None:
-    """Refuse parts that do not fit together."""
+    """Refuse data, from a file mostly, that are inconsistent."""
     if not sound:
         raise ValueError(f"{what} does not fit the rest")
 
 
 def check_indices(values: Any, low: int, end: int, name: str) -> None:
-    """Refuse anything but an array of whole numbers from `low` up to, and without, `end`."""
+    """Refuse all but an array of whole numbers in [low, end)."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
         raise ValueError(f"{name} must be an array of whole numbers, got {kind}")
@@ -40,40 +40,40 @@ def check_indices(values: Any, low: int, end: int, name: str) -> None:
 
 
 def check_shape(values: Any, shape: tuple[int, ...], name: str) -> None:
-    """Refuse anything but an array of a shape."""
+    """Refuse all but an array of the given shape."""
     given = values.shape if isinstance(values, np.ndarray) else type(values).__name__
     if given != shape:
         raise ValueError(f"{name} must have the shape {shape}, got {given}")
 
 
 def is_array(value: Any, kind: Any, ndim: int) -> bool:
-    """Tell whether something is an array of so many axes, of this very kind of numbers."""
+    """Tell whether a value is an array of a dtype and a number of axes."""
     return isinstance(value, np.ndarray) and value.dtype == kind and value.ndim == ndim
 
 
 def check_codes(table: Any, codes: IntArray) -> None:
-    """Refuse codes of observations that a table does not have."""
+    """Refuse codes of observations outside a table."""
     require(is_array(codes, np.int64, 1), "a code of observations")
     require(codes.min(initial=0) >= -1 and codes.max(initial=-1) < len(table), "a code")
 
 
 def check_encoded(emission: Emission, table: Any, codes: Any) -> None:
-    """Refuse what is not a code of an observation each; symbols are those of a table."""
+    """Refuse invalid codes from an emission; codes of symbols must be in the table."""
     check_indices(codes, -1, len(table) if emission.symbols else ANY, "codes of the emission")
     check_shape(codes, (len(codes),), "codes of the emission")
 
 
 def check_table(emission: Emission, table: Any) -> None:
-    """Refuse a table that is not one of an emission's: reading from it fails, and not in words."""
-    with suppress(TypeError, ValueError):  # a table of frames wants a frame
+    """Refuse a table that the emission cannot read."""
+    with suppress(TypeError, ValueError):  # a table of frames expects a frame
         emission.encode([None], table, "observations")
 
 
 def check_statistics(
     emission: Emission, table: Any, statistics: Any, n_states: int, fixed: bool = False
 ) -> None:
-    """Refuse sums of another shape than an emission has; where it is fixed there may be fewer."""
-    # Of no states, for a table of any width to take no memory.
+    """Refuse statistics of another shape than the emission has; fixed ones may be smaller."""
+    # For zero states, so that a wide table takes no memory.
     wanted = (n_states, *emission.statistics(table, NONE, NONE, 0).shape[1:])
     require(is_array(statistics, np.float64, len(wanted)), "a sum")
     sides = list(zip(statistics.shape, wanted, strict=True))
@@ -87,8 +87,8 @@ MISSING = -1
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for "not known": None, NaN, NaT, masked or pandas' NA."""
-    if type(value) is int or type(value) is str:  # what most are
+    """Tell whether a value is missing: None, NaN, NaT, masked or pandas' NA."""
+    if type(value) is int or type(value) is str:  # the common case
         return False
     if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -100,7 +100,7 @@ def is_missing(value: object) -> bool:
 
 
 def plain(values: Any) -> Any:
-    """Return a PyTorch tensor as an array, without importing PyTorch, and all else as it is.
+    """Convert a PyTorch tensor to an array, without importing PyTorch; leave all else.
 
     The elements of a tensor are tensors, of which no two are equal.
     """
@@ -110,7 +110,7 @@ def plain(values: Any) -> Any:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label of NumPy's as the Python value that it equals, and any other as it is."""
+    """Convert a NumPy scalar to the Python value that it equals; leave other labels."""
     if isinstance(label, (np.str_, np.bytes_, np.number, np.bool_)) and not isinstance(
         label, np.timedelta64
     ):
@@ -121,14 +121,14 @@ def plain_label(label: Any) -> Any:
 
 
 def plain_labels(labels: list[Any]) -> list[Any]:
-    """Return labels as `plain_label` does each, those that are plain already at no cost."""
+    """Apply `plain_label` to all labels, if any of them needs it."""
     if any(issubclass(kind, (np.generic, tuple)) for kind in set(map(type, labels))):
         return list(map(plain_label, labels))
     return labels
 
 
 def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
-    """Return labels as an array, of their own type where they have one that arrays know."""
+    """Return labels as an array of their type, or of objects."""
     values = list(labels)
     if len({type(label) for label in values}) == 1 and type(values[0]) in (str, int, float, bool):
         return np.array(values)
@@ -138,10 +138,9 @@ def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
 
 
 def readable(values: Any, name: str = "observations") -> Any:
-    """Return what can be read more than once, as an array where it is a tensor.
+    """Return values that can be read more than once: iterators as lists, tensors as arrays.
 
-    A frame that has no columns, or two of one name, is refused: no library reads such alike. So is
-    a sparse matrix.
+    Sparse matrices and frames without columns, or with a column twice, are refused.
     """
     if type(values).__module__.startswith("scipy.sparse"):
         raise TypeError(f"{name} is a sparse matrix, which is not read; pass its .toarray()")
@@ -157,7 +156,7 @@ def readable(values: Any, name: str = "observations") -> Any:
 
 def listed(values: Any, name: str) -> list[Any]:
     """Read a list, tuple, NumPy array, pandas or polars series as a list of labels."""
-    if type(values) in (list, tuple):  # what most are; to ask what else they may be takes longer
+    if type(values) in (list, tuple):  # the common case; the checks below are slower
         return plain_labels(list(values))
     values = plain(values)
     if isinstance(values, np.ndarray):
@@ -166,7 +165,7 @@ def listed(values: Any, name: str) -> list[Any]:
                 f"{name} must have one label per step, got an array of shape {values.shape}; "
                 "pass one dimension"
             )
-        if values.dtype.kind == "M":  # nanoseconds would come out as numbers
+        if values.dtype.kind == "M":  # tolist() returns nanoseconds as integers
             coarser = values.astype("datetime64[us]") if values.dtype != "M8[D]" else values
             exact = (coarser == values) | np.isnat(values)
             return list(coarser.tolist() if exact.all() else values)
@@ -185,15 +184,12 @@ def listed(values: Any, name: str) -> list[Any]:
 
 
 def all_hashable(labels: list[Any]) -> bool:
-    """Tell whether all labels can serve as such, at the speed of a dictionary."""
+    """Tell whether all labels are hashable."""
     return each_once(labels) is not None
 
 
 def each_once(labels: list[Any]) -> list[Any] | None:
-    """Return the labels that there are, in the order of their coming; None if one cannot be one.
-
-    To look at a million labels takes longer than all that is done with those that there are.
-    """
+    """Return the distinct labels in order of first occurrence; None if one is not hashable."""
     try:
         return list(dict.fromkeys(labels))
     except TypeError:
@@ -201,7 +197,7 @@ def each_once(labels: list[Any]) -> list[Any] | None:
 
 
 def hashable(label: object) -> bool:
-    """Tell whether a value can serve as a label, down to what it is made of."""
+    """Tell whether a value is hashable, its elements included."""
     try:
         hash(label)
     except TypeError:
@@ -210,7 +206,7 @@ def hashable(label: object) -> bool:
 
 
 def piece(values: Any, begin: int, end: int) -> Any:
-    """Return a segment of a sequence or of a frame, of the type that it has; None of None."""
+    """Slice the rows of a sequence or frame, keeping its type; None stays None."""
     if values is None:
         return None
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
@@ -220,7 +216,7 @@ def piece(values: Any, begin: int, end: int) -> Any:
 
 
 def kind_name(label: object) -> str:
-    """Name the kind of a label in plain words."""
+    """Name the kind of a label for a message."""
     if isinstance(label, str):
         return "text"
     if isinstance(label, (bool, int, float, np.number, np.bool_)):
@@ -231,7 +227,7 @@ def kind_name(label: object) -> str:
 
 
 class Alphabet:
-    """Labels and their codes, in the order in which they were first met.
+    """Labels and their codes, in order of first occurrence.
 
     Examples
     --------
@@ -252,8 +248,8 @@ class Alphabet:
         return len(self.codes)
 
     def extended(self, labels: Iterable[Hashable]) -> Alphabet:
-        """Return an alphabet that has the new labels too, missing ones left out."""
-        seen = dict.fromkeys(labels)  # each distinct label is looked at once
+        """Return an alphabet with the new labels added; missing values are ignored."""
+        seen = dict.fromkeys(labels)  # each distinct label once
         new = [label for label in seen if not is_missing(label) and label not in self.codes]
         return self.joined(new) if new else self
 
@@ -279,10 +275,10 @@ class Alphabet:
 
         Parameters
         ----------
-        met : the labels, each once, where they are known
+        met : the distinct labels, if known
         """
         met = list(dict.fromkeys(labels)) if met is None else met
-        # A NaN is found again because it is the same object.
+        # A NaN is found in a dict because it is the same object.
         codes = {x: MISSING if is_missing(x) else self.codes[x] for x in met}
         return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
@@ -296,7 +292,7 @@ class Alphabet:
         return tuple(labels[code] for code in codes)
 
     def check_kind(self, labels: list[Any], name: str, met: list[Any] | None = None) -> None:
-        """Refuse labels of a kind never seen: words where numbers were fitted, say."""
+        """Refuse labels of a new kind, such as text where numbers were fitted."""
         met = list(dict.fromkeys(labels)) if met is None else met  # as in `encode_missing`
         known = {kind_name(label) for label in self.codes}
         if all(kind_name(label) in known or is_missing(label) for label in met):
@@ -310,7 +306,7 @@ class Alphabet:
 
 
 def checked_states(states: Any, name: str = "states") -> list[Any]:
-    """Read state labels; each must be there and be hashable."""
+    """Read state labels; none may be missing or unhashable."""
     labels = listed(states, name)
     met = each_once(labels)
     if met is not None and not any(map(is_missing, met)):
@@ -330,7 +326,7 @@ def checked_states(states: Any, name: str = "states") -> list[Any]:
 
 
 def read_declared(states: Any, known: Iterable[Hashable]) -> Alphabet:
-    """Read the states that are declared; those that a model knows come first."""
+    """Read the declared states; those of the model come first."""
     declared = checked_states(states)
     if not declared:
         raise ValueError(
@@ -361,7 +357,7 @@ def count_rows(values: Any, name: str) -> int:
 
 
 def check_pairs(number: int, wanted: int, name: str = "observations") -> None:
-    """Refuse observations that are not as many as the states."""
+    """Refuse observations and states of different numbers."""
     if number != wanted:
         raise ValueError(
             f"{name} has {number} elements and states has {wanted}; they must be of equal "
@@ -370,7 +366,7 @@ def check_pairs(number: int, wanted: int, name: str = "observations") -> None:
 
 
 def check_length(labels: list[Any], length: int) -> None:
-    """Refuse labels that are not as many as the steps that they are for."""
+    """Refuse a sequence of labels whose length is not the number of steps."""
     if len(labels) != length:
         raise ValueError(
             f"states has {len(labels)} labels for {length} new_observations; give one label "
@@ -379,7 +375,7 @@ def check_length(labels: list[Any], length: int) -> None:
 
 
 def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
-    """Return how many steps each sequence has; all are one sequence if left out."""
+    """Return the length of each sequence; without `lengths` there is one."""
     if lengths is None:
         return np.array([total])
     if not isinstance(lengths, Iterable):
@@ -400,7 +396,7 @@ def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
 
 
 def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
-    """Return how many a share, or a number, of steps or units is; some must remain."""
+    """Turn a share or number of training steps or units into a number; some must remain."""
     share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
     number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
     if not share and not (number and train_size >= 1):
@@ -418,8 +414,8 @@ def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
 
 
 def training_cut(train_size: Any, lengths: IntArray) -> int:
-    """Return how many steps of a history in segments train.
+    """Return how many rows of a history in segments train the model.
 
-    What comes before the last segment cannot calibrate, and trains in any case.
+    Rows before the last segment cannot calibrate, so they always train.
     """
     return max(training_length(train_size, int(lengths.sum())), int(lengths[:-1].sum()))

@@ -48,9 +48,9 @@ class SeriesRows:
     names: tuple[Hashable, ...]  # of the series, in the order in which they first appear
     rows: IntArray  # (T,) rows of the table, series after series, each in its own order
     lengths: IntArray  # (S,) how many rows each series has
-    begins: npt.NDArray[np.bool_]  # (T,) whether a row begins a series, or comes after a gap
-    clocks: tuple[Clock | None, ...] = ()  # (S,) at the end of each series, where rows have times
-    times: Times | None = None  # (T,) of `rows`, where they have any
+    begins: npt.NDArray[np.bool_]  # (T,) whether a row begins a series or follows a gap
+    clocks: tuple[Clock | None, ...] = ()  # (S,) the time at each series' end
+    times: Times | None = None  # (T,) the times of `rows`, if they have any
 
     def __len__(self) -> int:
         return len(self.names)
@@ -66,7 +66,7 @@ class SeriesRows:
         return np.asarray(self.lengths.cumsum())
 
     def place_of(self, name: Hashable) -> int:
-        """Return the number of a series; refuse one that is not there."""
+        """Return the number of a series; refuse an unknown one."""
         if name in self.places:
             return self.places[name]
         known = ", ".join(map(repr, self.names[:6])) + (", …" if len(self) > 6 else "")
@@ -76,7 +76,7 @@ class SeriesRows:
         )
 
     def clock(self, place: int, length: int | None = None) -> Clock | None:
-        """Return the time at the end of a series, or of its first so many rows."""
+        """Return the time at the end of a series, or of its first `length` rows."""
         if not self.clocks:
             return None
         clock = self.clocks[place]
@@ -90,7 +90,7 @@ class SeriesRows:
         return end - int(self.lengths[place]), end
 
     def segments(self, place: int, length: int | None = None) -> IntArray:
-        """Return how long the segments of a series are, or those of its first so many rows."""
+        """Return the lengths of the segments of a series, or of its first `length` rows."""
         begin, end = self.span(place)
         size = end - begin if length is None else length
         begins = np.flatnonzero(self.begins[begin : begin + size])
@@ -98,7 +98,7 @@ class SeriesRows:
 
     @cached_property
     def all_segments(self) -> IntArray:
-        """How long all segments are, series after series."""
+        """The lengths of all segments, series after series."""
         return np.asarray(np.diff(np.flatnonzero(self.begins), append=len(self.rows)))
 
 
@@ -111,7 +111,7 @@ def read_series(
     cut: bool = True,
     clocks: Mapping[Hashable, Clock | None] | None = None,
 ) -> SeriesRows:
-    """Read which series each row belongs to, and cut each where its times have a hole."""
+    """Assign rows to series, and cut each series at the holes in its times."""
     labels = listed(groups, "groups")
     if len(labels) != rows:
         raise ValueError(
@@ -162,7 +162,7 @@ def read_series(
 def take_series(
     observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
 ) -> tuple[Any, list[Any], IntArray]:
-    """Return observations and states series after series, and how long all segments are."""
+    """Return observations and states series after series, and the segment lengths."""
     labels = checked_states(states)
     check_aligned(
         {"observations": observations, "states": states, "groups": groups, "order": order}
@@ -175,7 +175,7 @@ def take_series(
 def take_labelled(
     observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
 ) -> tuple[Any, list[Any], IntArray, IntArray]:
-    """Return what `take_series` does of the rows that have a state, and which rows these are."""
+    """Apply `take_series` to the labelled rows; return these rows as well."""
     labels = listed(states, "states")
     check_aligned(
         {"observations": observations, "states": states, "groups": groups, "order": order}
@@ -189,9 +189,9 @@ def take_labelled(
 def drop_unlabelled(
     states: Any, groups: Any, order: Any = None
 ) -> tuple[IntArray | None, IntArray | None]:
-    """Return the rows that have a state, series after series, and how long segments of them are.
+    """Return the labelled rows, series after series, and their segment lengths.
 
-    None, twice, where all rows have one.
+    (None, None) where all rows are labelled.
     """
     missing = np.array([is_missing(label) for label in listed(states, "states")], bool)
     if not missing.any():
@@ -201,14 +201,14 @@ def drop_unlabelled(
 
 
 def _labelled_rows(series: SeriesRows, missing: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Return the rows that have a state, and how long segments are: one without is a gap."""
+    """Return the labelled rows and the segment lengths; an unlabelled row is a gap."""
     known = ~missing[series.rows]
     segment = (series.begins | ~known).cumsum()[known]
     return series.rows[known], np.unique(segment, return_counts=True)[1]
 
 
 def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observations") -> Any:
-    """Return the observations of some rows, in their order; None for plain chains."""
+    """Return the observations of some rows; None for plain chains."""
     seen = readable(observations, name)
     if seen is None:
         return None
@@ -217,7 +217,7 @@ def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observ
 
 
 def at_rows(values: Any, rows: IntArray) -> Any:
-    """Return some rows of a sequence or of a frame, of the type that it has."""
+    """Return some rows of a sequence or frame, keeping its type."""
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return native[rows.tolist(), :].to_native()
@@ -230,7 +230,7 @@ def at_rows(values: Any, rows: IntArray) -> Any:
 
 
 def _checked_names(labels: list[Any]) -> list[Any]:
-    """Refuse what cannot name a series, and what looks like one name written in two ways."""
+    """Refuse labels that cannot name a series, and mixed kinds of labels."""
     try:
         distinct = list(dict.fromkeys(labels))
     except TypeError:
@@ -252,7 +252,7 @@ def _checked_names(labels: list[Any]) -> list[Any]:
 
 
 def _ranks(order: Any, times: list[Any], rows: int) -> IntArray:
-    """Return the place of each row in its order, equal ones with equal places."""
+    """Return the rank of each entry of `order`, equal ranks for equal entries."""
     if len(times) != rows:
         raise ValueError(f"order has {len(times):,} entries for {rows:,} rows; give one per row")
     for row, time in enumerate(times):
@@ -283,13 +283,13 @@ def is_nested(states: Any) -> bool:
 
 
 def join_states(states: Sequence[Any]) -> tuple[list[Any], list[int]]:
-    """Return the labels of all sequences, one after the other, and how many each has."""
+    """Concatenate the labels of all sequences; return them and the lengths."""
     sequences = [listed(labels, f"states[{k}]") for k, labels in enumerate(states)]
     return [label for labels in sequences for label in labels], list(map(len, sequences))
 
 
 def join_observations(sequences: Any, name: str = "observations") -> tuple[Any, list[int]]:
-    """Return the observations of all sequences, one after the other, and how many each has."""
+    """Concatenate the observations of all sequences; return them and the lengths."""
     if not isinstance(sequences, (list, tuple)) or not sequences:
         raise TypeError(f"{name} must be a list of sequences, got {type(sequences).__name__}")
     read = [readable(sequence, f"{name}[{k}]") for k, sequence in enumerate(sequences)]

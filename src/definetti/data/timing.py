@@ -1,4 +1,4 @@
-"""Times of rows: indices that must agree, and holes at which a history is cut."""
+"""Read the times of rows: compare indices, and find holes at which to cut a history."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from definetti.data.labels import (
 )
 from definetti.exceptions import HoleWarning
 
-HOLE = 1.5  # a step is a hole where it is more than so many times the usual one
-MOST, SHARE = 2, 0.1  # holes, at most so many or this share of the steps; else times are irregular
-SECOND = 10**6  # dates are counted in microseconds
+HOLE = 1.5  # a step longer than HOLE times the median step is a hole
+MOST, SHARE = 2, 0.1  # with more holes than both, times are irregular
+SECOND = 10**6  # in microseconds
 UNITS = {"days": 86_400 * SECOND, "h": 3_600 * SECOND, "min": 60 * SECOND, "s": SECOND}
 CUT = "the history is cut there"
 BY_INDEX = "drop the index with reset_index(drop=True) if rows follow each other all the same"
@@ -33,21 +33,21 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Times(NamedTuple):
-    """When each row was taken; only times of one kind compare."""
+    """The times of rows; only times of one kind are compared."""
 
     kind: str  # "dates", "dates with a time zone", "durations" or "numbers"
     values: npt.NDArray[Any]  # (T,) microseconds as whole numbers, or numbers
 
 
 class Clock(NamedTuple):
-    """What is known of the time at the end of a history."""
+    """The time at the end of a history."""
 
     kind: str  # as in `Times`
-    last: Any  # the time of the last row; None where the last rows came without one
-    usual: float  # the usual step; 0 where none is known, or times are irregular
+    last: Any  # the time of the last row; None where the last rows had no times
+    usual: float  # the median step; 0 where unknown or irregular
 
     def precedes_hole(self, times: Times, name: str) -> bool:
-        """Tell whether a hole comes before the first of some rows; refuse rows of the past."""
+        """Tell whether a hole precedes the first row; refuse rows before the end."""
         if self.last is None or self.kind != times.kind or not len(times.values):
             return False
         first = times.values[0]
@@ -60,7 +60,7 @@ class Clock(NamedTuple):
         return bool(0 < HOLE * self.usual < first - self.last)
 
     def describe(self, times: Times) -> str:
-        """Say how far some rows are from the end of the history."""
+        """Describe how far rows are from the end of the history."""
         first = times.values[0]
         return (
             f"{write_step(self.kind, first - self.last)} after the last label, where a step "
@@ -69,22 +69,22 @@ class Clock(NamedTuple):
 
 
 class Holes(NamedTuple):
-    """Where times have holes."""
+    """The holes in the times of rows."""
 
-    after: BoolArray  # (T,) whether a hole comes just before each row
-    usual: FloatArray  # by series, the median step; 0 where there is none, or times are irregular
-    note: str  # what to say of it; empty where there is nothing to say
+    after: BoolArray  # (T,) whether a hole precedes each row
+    usual: FloatArray  # by series, the median step; 0 where unknown or irregular
+    note: str  # a warning, or empty
 
 
 class Rows(NamedTuple):
     """Labelled rows, cut at the holes of their times."""
 
-    observations: Any  # without the index that had the times
+    observations: Any  # without their index of times
     labels: list[Any]
     lengths: IntArray  # of the segments
-    clock: Clock | None = None  # the time at their end; None where rows never had any
-    after_hole: bool = False  # whether a hole comes before the first row
-    note: str = ""  # what was said of holes; empty where there are none
+    clock: Clock | None = None  # the time at their end; None where no rows had times
+    after_hole: bool = False  # whether a hole precedes the first row
+    note: str = ""  # the warnings given, or empty
 
 
 def read_rows(
@@ -94,7 +94,7 @@ def read_rows(
     clock: Clock | None = None,
     name: str = "observations",
 ) -> Rows:
-    """Read labelled rows, and cut them where a time index has a hole, with a warning."""
+    """Read labelled rows; cut them at holes in their time index, with a warning."""
     seen, labels = readable(observations, name), checked_states(states)
     check_aligned({name: seen, "states": states})
     segments = read_lengths(lengths, len(labels), "states")
@@ -122,7 +122,7 @@ def read_rows(
 
 
 def read_clock(kept: Any) -> Clock | None:
-    """Read the time of the last row as a file has it."""
+    """Read the time of the last row from a file."""
     if kept is None:
         return None
     require(isinstance(kept, tuple) and len(kept) == 3, "a time")
@@ -133,7 +133,7 @@ def read_clock(kept: Any) -> Clock | None:
 
 
 def check_following(observations: Any, clock: Clock | None, name: str) -> None:
-    """Refuse unlabelled rows that do not follow the history step by step, by their times."""
+    """Refuse unlabelled rows whose times do not follow the history step by step."""
     times = read_index(observations)
     if times is None or not len(times.values):
         return
@@ -146,7 +146,7 @@ def check_following(observations: Any, clock: Clock | None, name: str) -> None:
 
 
 def rows_until_hole(times: Times, clock: Clock | None, name: str) -> tuple[int, str]:
-    """Return how many rows follow the history before a hole, and why it is not all of them."""
+    """Return how many rows follow the history before a hole, and a message about the hole."""
     known = clock if clock is not None and clock.kind == times.kind else None
     if known is not None and known.precedes_hole(times, name):
         return 0, (
@@ -155,7 +155,7 @@ def rows_until_hole(times: Times, clock: Clock | None, name: str) -> tuple[int, 
         )
     begins = np.arange(len(times.values)) == 0
     usual = 0.0 if known is None else known.usual
-    if known is not None and not usual:  # irregular, or unknown
+    if known is not None and not usual:  # irregular or unknown
         return len(begins), ""
     holes = find_holes(times, begins, "", usual=usual)
     if not holes.after.any():
@@ -177,11 +177,10 @@ def find_holes(
     names: Any = (),
     usual: float | FloatArray = 0.0,
 ) -> Holes:
-    """Find steps that are more than 1.5 times the usual one, where times are regular.
+    """Find the steps that are more than 1.5 times the median one.
 
-    Where more than a tenth of a series' steps are so long, and more than two, its times are
-    irregular, and no step tells of missing rows: none is a hole then, unless earlier rows were
-    regular.
+    Where more than two steps of a series and more than a tenth of them are so long, its times are
+    irregular and have no holes, unless earlier rows were regular.
     """
     owners = np.zeros(len(begins), dtype=np.int64) if owners is None else owners
     number = int(owners.max(initial=0)) + 1
@@ -222,12 +221,12 @@ def find_holes(
 
 
 def are_many(holes: Any, steps: Any) -> Any:
-    """Tell whether so many steps of a series are long that its times are irregular."""
+    """Tell whether a series has so many long steps that its times are irregular."""
     return (holes > MOST) & (holes > SHARE * steps)
 
 
 def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArray:
-    """Return the median step of each series; 0 where there is none."""
+    """Return the median step of each series; 0 without steps."""
     medians = np.zeros(number)
     counts = np.bincount(owners, minlength=number)
     some, first = counts > 0, counts.cumsum() - counts
@@ -238,7 +237,7 @@ def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArr
 
 
 def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = False) -> None:
-    """Refuse times that go back or stand still where rows are taken to follow each other."""
+    """Refuse times that decrease or repeat within a segment."""
     steps = np.diff(times.values)
     back = (steps < 0) & ~begins[1:]
     if back.any():
@@ -258,7 +257,7 @@ def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = 
 
 
 def _check_later(times: Times, clock: Clock, name: str) -> None:
-    """Refuse rows whose index begins with the time at which the history ends."""
+    """Refuse rows that begin at the time of the last labelled row."""
     if clock.last is not None and times.values[0] == clock.last:
         raise ValueError(
             f"{name} begins at {write_time(times.kind, clock.last)}, the time of the last labelled "
@@ -273,7 +272,7 @@ def index_of(values: Any) -> Any:
 
 
 def read_index(*values: Any) -> Times | None:
-    """Return the times of rows by the first index that has dates or durations, if there is one."""
+    """Return the times in the first index of dates or durations, if there is one."""
     for value in values:
         index = index_of(value)
         kind = type(index).__name__
@@ -293,13 +292,13 @@ def read_index(*values: Any) -> Times | None:
             index = index if index.tz is None else index.tz_convert(None)
             times = Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
         same = np.asarray(index[1:] == index[:-1])
-        # Steps below a microsecond are too short to tell of holes.
+        # Steps below a microsecond cannot be compared.
         return times if np.array_equal(np.diff(times.values) == 0, same) else None
     return None
 
 
 def read_times(values: list[Any]) -> Times | None:
-    """Return the times that rows are sorted by, if they are dates or numbers: all of one kind."""
+    """Return values as times, if all are dates, all durations or all numbers."""
     kinds = set(map(type, values))
     if all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
         try:
@@ -318,15 +317,14 @@ def read_times(values: list[Any]) -> Times | None:
 
 
 def without_index(values: Any) -> Any:
-    """Return a pandas object whose rows are counted from 0, and any other object as it is."""
+    """Reset the index of a pandas object; leave other objects."""
     return values if index_of(values) is None else values.reset_index(drop=True)
 
 
 def check_aligned(named: dict[str, Any]) -> None:
-    """Refuse pandas objects whose indices put rows at different places or times.
+    """Refuse pandas objects whose indices contradict each other.
 
-    An index that counts rows from 0 says nothing, but where another has these numbers in another
-    order; and of times and numbers neither tells of the other.
+    A default index contradicts only a permutation of itself; times and numbers are not compared.
     """
     indices = {name: index_of(values) for name, values in named.items()}
     pairs = [(name, index) for name, index in indices.items() if index is not None]
@@ -342,8 +340,8 @@ def check_aligned(named: dict[str, Any]) -> None:
 
 
 def _find_difference(index: Any, other: Any) -> int | None:
-    """Return the first row in which two indices differ, if that says anything."""
-    if len(index) != len(other) or index.equals(other):  # another length is refused elsewhere
+    """Return the first row in which two comparable indices differ, if any."""
+    if len(index) != len(other) or index.equals(other):  # other lengths are refused elsewhere
         return None
     kinds = [type(index).__name__ for index in (index, other)]
     timed = [kind in ("DatetimeIndex", "TimedeltaIndex", "PeriodIndex") for kind in kinds]

@@ -5,10 +5,10 @@ sequence, Step 3 rearranges it, Step 4 scores the window that each rearrangement
 ranks the candidate's own window among them. Candidates with the same rearrangements and the same
 training rows are ranked together.
 
-`rank_general` is the specification. Other strategies are chosen by the types of model, score and
-symmetry, and a class that derives from one of these is ranked in general: classes of symbols that
-are counted in one pass (here), one step ahead from counts (`stream`), many windows among those of
-the past (`past`).
+`rank_general` is the specification. Faster strategies with equal results are chosen by the exact
+types of model, score and symmetry, so that derived classes are ranked in general: counting the
+whole class of symbols (here), one step ahead from counts (`stream`), many windows among past ones
+(`past`).
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from definetti.symmetry.base import Reference
 from definetti.symmetry.class_counts import BITS, count_classes
 
 NONE = np.zeros(0, dtype=np.int64)
-TOGETHER = 2**15  # windows, or cells of matrices, of all candidates that are ranked at once
+TOGETHER = 2**15  # windows, or matrix cells, of a batch of candidates
 
 
 def rank(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
-    """Rank candidate state sequences, ``(C, h)``: one window of `Ranked`."""
+    """Rank candidate state sequences, ``(C, h)``, of one window."""
     counted = rank_in_class(task, candidates)
     return rank_general(task, candidates, verbose) if counted is None else counted
 
 
 def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
-    """Rank candidates of a refitted model of symbols in their whole class, counted in one pass.
+    """Rank candidates in their whole class by counting, for a refitted model of symbols.
 
-    None where the class is not known or not to be counted so.
+    None where this strategy does not apply.
     """
     model, history, table, labels = task.model, task.history, task.table, task.labels
     symmetry, usable = task.symmetry, history.symbols and not model.fixed
@@ -76,7 +76,7 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
 
 
 def rank_general(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
-    """Rank candidates step by step as the paper has it: what every other way must agree with."""
+    """Rank candidates by the five steps of the paper; the specification of all strategies."""
     return rank_by_scores(task, candidates, [task.score], verbose)[0]
 
 
@@ -85,7 +85,7 @@ def rank_by_scores(
 ) -> list[Ranked]:
     """Rank candidates by each of several scores, among the same rearrangements.
 
-    Draws are shared, so that the ranks by different scores are not independent of each other.
+    The scores share drawn rearrangements, so their ranks are dependent.
     """
     counts = np.empty((len(scores), 3, len(candidates)), dtype=object)
     values, randomised = np.empty((len(scores), len(candidates))), np.zeros(len(candidates), bool)
@@ -118,7 +118,7 @@ def rank_by_scores(
 
 
 class Group(NamedTuple):
-    """Candidates, by their places, and what they are compared with, equal symbols once."""
+    """Candidates, by index, and their reference; equal windows of symbols once."""
 
     members: list[int]
     reference: Reference
@@ -132,11 +132,11 @@ def _rearrange(task: PredictionTask, completions: list[Completion], members: lis
 
 
 def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group]]:
-    """Put small groups together, whose models are then made at once; split large ones."""
+    """Join small groups, so that their models are estimated together; split large ones."""
     fixed, n_states = task.model.fixed, len(task.labels)
     alike = fixed or task.symmetry.learns_all  # all candidates learn from the same rows
     batch: list[Group] = []
-    members = scored = 0  # candidates of the batch, and windows to score under their models
+    members = scored = 0  # of the batch: candidates, and windows to score
     for group in groups:
         size, steps = group.windows.states.shape
         most = len(group.members)
@@ -167,11 +167,11 @@ def _score(
             first += len(group.members)
             if group.reference.ends is None:
                 yield mine, task.score_windows(estimate, group.windows)
-            else:  # each once and for all
+            else:  # past scores are cached
                 yield mine, task.past_scores(estimate, group.reference.ends)
         return
     models, places, begin = [], [], len(own.start)
-    for group in batch:  # a candidate's own window comes before those that it is compared with
+    for group in batch:  # a candidate's own window first, then its reference
         members, size = len(group.members), len(group.windows.start)
         which, others = np.arange(first, first + members), np.arange(begin, begin + size)
         models.append(which.repeat(1 + size))

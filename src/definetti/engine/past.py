@@ -1,8 +1,8 @@
 """Rank many windows under a fixed model, each among windows of the past.
 
-What a window is compared with is a chain of earlier windows, each the parent of the next: one walk
-ranks it, and no reference is made anew as the history grows. The windows of the past, and the
-candidates of all windows, are scored together; where a new state comes up, all begins anew.
+The reference of a window is a chain of earlier windows, linked by parents, so that one walk along
+it ranks the window and no reference is rebuilt as the history grows. Past windows and the
+candidates of all windows are scored together, anew whenever a new state appears.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from definetti.symmetry.blocks import Past, spaced_parents
 from definetti.symmetry.departures import grown
 
 Counts = npt.NDArray[np.int32]
-ROWS = 2**16  # steps of windows that are scored in one go
-CANDIDATES = 2**20  # of all windows that are ranked at once: about 30 MB
-STEPS = 2**6  # that looking up a candidate in a tree takes, about
+ROWS = 2**16  # steps of windows scored together
+CANDIDATES = 2**20  # of windows ranked together: about 30 MB
+STEPS = 2**6  # steps of a walk that cost as much as one look-up in a tree
 
 
 def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
-    """Return the scores of the past for each last state, in rising order."""
+    """Return the sorted scores of past windows for each last state."""
     past_scores: dict[tuple[int, ...], FloatArray] = {}
     every = map(task.complete_with, range(len(task.labels)))
     orbits = list(map(task.symmetry.orbit, every))
@@ -44,9 +44,9 @@ def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
 
 
 def rank_after(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Ranked:
-    """Rank candidates of many windows, each with a row of codes, that may follow one history.
+    """Rank candidates of many windows, a row of codes each, that may follow one history.
 
-    The task is that of the first window, with a table that has the observations of all.
+    `task` is that of the first window, with a table that has all observations.
     """
     estimate = task.estimate(task.complete_with(0))
     start = np.full(len(codes), task.history.last)
@@ -65,12 +65,12 @@ def rank_after(task: PredictionTask, codes: IntArray, candidates: IntArray) -> R
 def score_candidates(
     task: PredictionTask, estimate: Estimate, start: IntArray, new: IntArray, candidates: IntArray
 ) -> FloatArray:
-    """Score all candidates of windows, ``(B, C)``; of symbols, equal windows once.
+    """Score all candidates of windows, ``(B, C)``; equal windows of symbols once.
 
-    `start` and `new` are the state before each window and what is observed in it.
+    `start` and `new` are the state before each window and its observations.
     """
     number, horizon = len(candidates), new.shape[1]
-    # Steps that are not asked about have some state, which no score looks at.
+    # Steps within the lag get any state; no score reads it.
     states = np.pad(candidates, [(0, 0), (task.lag, 0)])
     if task.history.symbols:
         own, again, _ = distinct_rows(np.column_stack([start, new]))
@@ -89,17 +89,17 @@ def score_candidates(
 
 
 class Chains(NamedTuple):
-    """The windows that a sequence is compared with as it grows.
+    """The references of a growing sequence, as linked lists of past windows.
 
-    A sequence of ``T`` steps compares what has a token with the latest window of the token's group
-    that ends before ``T``, with its parent, with the parent of that, and so on.
+    At ``T`` steps, the reference of a token consists of the latest window of the token's group that
+    ends before ``T``, its parent, the parent of that, and so on.
 
     Attributes
     ----------
-    groups : (T,) the token whose reference has the window that ends at each time; −1 for none
-    parents : (T,) the end of the next older window of the same reference; −1 where there is none
-    counted : (T,) whether the window that ends there is in the reference, or only begins it
-    most : at most how many windows, the latest, are in a reference
+    groups : (T,) the token whose reference has the window that ends at each time, or −1
+    parents : (T,) the end of the next older window of the same reference, or −1
+    counted : (T,) whether that window is in the reference, or only begins the chain
+    most : the maximal number of windows, the latest ones, in a reference
     """
 
     groups: IntArray
@@ -109,9 +109,9 @@ class Chains(NamedTuple):
 
 
 def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | None:
-    """Return what a growing sequence is compared with; None where it is not known.
+    """Return the references of a growing sequence; None for any but the built-in symmetries.
 
-    Only these very classes are known: what a derived one compares with is its own affair.
+    Derived classes may override the reference, so only the exact types are recognised.
     """
     most = checked_recent(symmetry.recent)
     if type(symmetry) is Spaced:
@@ -131,9 +131,9 @@ def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | 
 
 @kernel
 def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
-    """Return the latest window of each asked group that ends before each time; −1 for none.
+    """Return the latest window of each group that ends before each time, or −1.
 
-    Groups are asked for by time, ``(W, G)``, or ``(1, G)`` for all; times are in rising order.
+    `asked` has groups by time, ``(W, G)``, or ``(1, G)`` for all times, which are sorted.
 
     >>> groups, asked = np.array([0, 1, 0, -1]), np.array([[0, 1], [0, 1]])
     >>> latest_ends(groups, asked, np.array([1, 4]))
@@ -159,17 +159,17 @@ def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
 def rank_along_chains(
     chains: Chains, past: FloatArray, latest: Counts, scores: FloatArray
 ) -> tuple[Counts, Counts, Counts]:
-    """Rank the candidates of many windows among the chains that each is compared with.
+    """Rank the candidates of many windows among their chains.
 
-    `past` are the scores by time, `latest` says where the chain of each window and group begins,
-    ``(W, G)``, and candidate ``c`` of `scores`, ``(W, C)``, is in group ``c % G``. Returns how many
-    are greater and equal, ``(W, C)``, and all, ``(W, G)``, the candidate included.
+    `past` are the scores by time, `latest` the heads of the chains, ``(W, G)``, and candidate ``c``
+    of `scores`, ``(W, C)``, is in group ``c % G``. Returns the counts of greater and equal scores,
+    ``(W, C)``, and of all, ``(W, G)``, the candidate included.
     """
     counts = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
     most, width = min(chains.most, len(chains.parents)), latest.shape[1]
     ends, along = np.ascontiguousarray(latest.T), np.empty(len(past), dtype=np.bool_)
-    many = most == len(past) and scores.size >= STEPS * width  # else a walk is no longer
+    many = most == len(past) and scores.size >= STEPS * width  # else walking is as fast
     if many and all(_follow_chain(chains.parents, own, along) for own in ends):
         for g, own in enumerate(ends):
             _follow_chain(chains.parents, own, along)
@@ -192,12 +192,12 @@ def _rank(
     counts: Counts,
     total: Counts,
 ) -> None:
-    """Walk along each chain, at most so far, and compare the candidates with all on the way."""
+    """Walk along each chain, up to `most` windows, counting scores greater or equal."""
     windows, members = scores.shape
     width = latest.shape[1]
     chain, weights = np.empty(most), np.ones(most, dtype=np.int64)
     for g in range(width):
-        end, size = np.int64(-1), 0  # of the chain that was walked along last
+        end, size = np.int64(-1), 0  # of the previous chain
         for w in range(windows):
             if latest[w, g] != end:
                 end = np.int64(latest[w, g])
@@ -215,7 +215,7 @@ def _rank(
 
 @kernel
 def _follow_chain(parents: IntArray, latest: Counts, along: npt.NDArray[np.bool_]) -> bool:
-    """Note which windows the latest chain has; tell whether the others are where it began."""
+    """Mark the windows of the latest chain; tell whether all chains are parts of it."""
     along[:] = False
     node = np.int64(latest[-1]) if len(latest) else np.int64(-1)
     while node >= 0:
@@ -235,7 +235,7 @@ def _rank_in_chain(
     counts: Counts,
     total: Counts,
 ) -> None:
-    """Rank as `_rank` does among those counted that end before, in O(log T) a candidate."""
+    """Rank as `_rank` does, in O(log T) for a candidate, where there is one chain."""
     values, places = np.unique(past[counted], return_inverse=True)
     by_time = np.full(len(past), -1)
     by_time[counted] = places
@@ -259,7 +259,7 @@ def _rank_growing(
 ) -> None:
     """Count scores by their `places` among sorted values in a binary indexed tree (Fenwick 1994).
 
-    `done` is the time up to which they are counted, and their number; it and the tree are changed.
+    `done` has the time up to which scores are in the tree, and their number; both are updated.
     """
     for w in range(len(scores)):
         while done[0] <= latest[w]:
@@ -284,9 +284,9 @@ def _rank_growing(
 
 
 class Ways(NamedTuple):
-    """What the windows of a segment are compared with.
+    """The references of the windows of a segment.
 
-    The tokens of the sequence are rows, ``(T, w)``, None where they are its states, and codes.
+    Tokens are rows, ``(T, w)``, or None where they are the states, and codes.
     """
 
     chains: Chains
@@ -295,7 +295,7 @@ class Ways(NamedTuple):
 
 
 def find_ways(segment: Segment) -> Ways | None:
-    """Return what windows are compared with; None where each must be ranked by itself."""
+    """Return the references of windows; None where windows must be ranked one by one."""
     symmetry, rows, tokens = segment.task.symmetry, None, segment.states
     if not segment.task.model.fixed:
         return None
@@ -303,14 +303,14 @@ def find_ways(segment: Segment) -> Ways | None:
         rows = trace_tokens(symmetry.memory, segment.states, segment.codes)
         _, tokens, number = distinct_rows(rows)
         if len(number) > MOST:
-            return None  # it is refused, at its window
+            return None  # refused at its window
         symmetry = symmetry.symmetry
     chains = find_chains(symmetry, tokens, segment.horizon)
     return None if chains is None else Ways(chains, rows, tokens)
 
 
 def rank_past_windows(segment: Segment, ways: Ways) -> Iterator[tuple[slice, Ranked]]:
-    """Yield the ranks of all candidates of all windows, some windows at a time."""
+    """Yield the ranks of all candidates, a batch of windows at a time."""
     task = segment.task
     for first, last, size in segment.epochs():
         length = int(segment.lengths[last - 1])
@@ -335,7 +335,7 @@ def rank_past_windows(segment: Segment, ways: Ways) -> Iterator[tuple[slice, Ran
 
 
 def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bool_]) -> FloatArray:
-    """Score the windows of the sequence that are compared with, by the time at which each ends."""
+    """Score the past windows that references may have, by the time at which they end."""
     scores, ends = np.full(len(counted), np.nan), np.flatnonzero(counted)
     most = max(1, ROWS // segment.horizon)
     for begin in range(0, len(ends), most):
@@ -350,7 +350,7 @@ def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bo
 
 
 def _groups(segment: Segment, ways: Ways, candidates: IntArray, windows: slice) -> IntArray:
-    """Return the tokens by which the candidates of some windows are compared: (W, G) or (1, G)."""
+    """Return the groups that the candidates of windows belong to: (W, G) or (1, G)."""
     symmetry, lengths = segment.task.symmetry, segment.lengths[windows]
     if isinstance(symmetry, Past):
         return np.zeros((1, 1), dtype=np.int64)
@@ -359,7 +359,7 @@ def _groups(segment: Segment, ways: Ways, candidates: IntArray, windows: slice) 
     if ways.rows is None:
         return np.arange(candidates.max() + 1)[None]
     assert isinstance(symmetry, Remembering)
-    # The tokens that candidates end in; −1 for one that is nowhere in the sequence.
+    # The tokens that candidates end in; −1 for a token the sequence does not have.
     number, rows = len(candidates), ways.rows
     tokens = rows[lengths - 1].repeat(number, axis=0)
     observed = segment.new[windows].repeat(number, axis=0)

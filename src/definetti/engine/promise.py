@@ -1,4 +1,4 @@
-"""What a combination of settings promises, or why it is refused: decided here alone.
+"""What each combination of settings guarantees, or why it is refused.
 
 ``docs/limits.md`` prints the table that `promise_of` gives; ``tests/test_combinations.py`` compares
 the two, and proves every line of it by enumeration.
@@ -47,7 +47,7 @@ class Errors:
 
 
 class Guarantee(NamedTuple):
-    """A guarantee as it is read: its name, and how many steps may be wrong for "errors"."""
+    """A guarantee by name, with the number of wrong steps that "errors" allows."""
 
     name: str
     max_errors: int = 0
@@ -74,11 +74,11 @@ class Promise(NamedTuple):
     Attributes
     ----------
     exact : whether it holds in finite samples, for every law that the memory allows
-    given : the state that it is conditional on, whose level counts where states have their own:
-        the "last state" of the window or the "present state" before it
+    given : the state it is conditional on, whose level applies where states have their own: the
+        "last state" of the window or the "present state" before it
     when : "at any time" fixed in advance, or "by visits": at the m-th departure from the state
-    says : the same in a sentence
-    recalls : what the future depends on besides the state, in words; empty without a memory
+    says : the promise in a sentence
+    recalls : what the future depends on besides the state; empty without a memory
     """
 
     exact: bool
@@ -89,12 +89,12 @@ class Promise(NamedTuple):
 
     @property
     def state(self) -> str:
-        """The state that it is conditional on, with its memory if it has one."""
+        """The state the promise is conditional on, with its memory if it has one."""
         return f"{self.given} with its memory" if self.recalls else self.given
 
     @property
     def holds_given(self) -> str:
-        """The state, and when where that is not the usual, as sets keep it."""
+        """The attribute `given` of prediction sets."""
         if self.given == LAST:
             return LAST
         return self.state if self.when == BY_VISITS else f"{self.state}, {ANY_TIME}"
@@ -113,11 +113,11 @@ def promise_of(
     train_size: Any = None,
     rows: int = 100,
 ) -> Promise:
-    """Tell what a prediction promises; refuse it where nothing would be exact.
+    """Return what a prediction promises; refuse settings for which nothing is exact.
 
-    Of the steps of a window the last `unseen` are not observed yet, and the first `lag` are not
-    asked about; with `gaps`, some but not all observations of the history are missing; `train_size`
-    is as the user gave it and comes to `rows`. Levels by state and earlier segments change nothing.
+    The last `unseen` steps of a window are not observed yet, the first `lag` are not predicted;
+    with `gaps`, some observations of the history are missing; `train_size` is the user's and
+    amounts to `rows`. Levels by state and earlier segments make no difference.
 
     >>> from definetti.symmetry import Full, Spaced
     >>> promise_of(Spaced(), fixed=False)[:3]
@@ -130,7 +130,7 @@ def promise_of(
 use symmetry='spaced' or 'departures', or ask about all new steps
     """
     together = isinstance(symmetry, Remembering) and symmetry.symmetry
-    if isinstance(together, TogetherDepartures):  # tokens would lead from one series to the next
+    if isinstance(together, TogetherDepartures):  # tokens would cross from one series to the next
         raise ValueError(
             "TogetherDepartures takes the future to depend on the present state alone; use "
             "memory=1, or series='own' or 'others'"
@@ -160,7 +160,7 @@ use symmetry='spaced' or 'departures', or ask about all new steps
 
 
 def assumption_of(symmetry: Symmetry) -> str:
-    """Say what the future is taken to depend on, where that is more than the present state."""
+    """Describe what the future depends on; empty for the present state alone."""
     return symmetry.memory.assumption if isinstance(symmetry, Remembering) else ""
 
 
@@ -173,7 +173,7 @@ def _check_steps(
     lag: int,
     gaps: bool,
 ) -> None:
-    """Refuse what is exact with other settings only, and tell with which."""
+    """Refuse windows that are exact only with other settings, and name these."""
     if lag >= steps:
         raise ValueError(
             f"lag={lag} leaves none of the {steps} new steps to ask about; give observations up to "
@@ -183,7 +183,7 @@ def _check_steps(
     if lag and not limits:
         raise _needs_limits(f"lag={lag}", symmetry, fixed, "ask about all new steps")
     if 0 < unseen < steps and not limits:
-        # What is not seen yet would be dealt out to times that must have an observation.
+        # Unseen observations would be rearranged to rows that must have one.
         what = f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which"
         raise _needs_limits(what, symmetry, fixed, "leave horizon out")
     if unseen and isinstance(symmetry, Remembering) and symmetry.memory.reads_observations:
@@ -216,7 +216,7 @@ def _needs_limits(what: str, symmetry: Symmetry, fixed: bool, instead: str) -> V
 
 
 def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: Any) -> None:
-    """Refuse settings by which several series cannot be predicted so."""
+    """Refuse settings that a mode of series does not allow."""
     if series == "others":
         if trained:
             raise ValueError(
@@ -252,21 +252,21 @@ def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: An
 
 
 def way_to_limits(symmetry: Symmetry, fixed: bool) -> str:
-    """Say what is left to be done for one threshold for each last state; nothing where there is."""
+    """Name the settings needed for a threshold by last state; empty where they are met."""
     use = ""
     if isinstance(symmetry, Remembering) and not symmetry.by_last_state:
         blocks = "" if symmetry.symmetry.by_last_state else "'spaced' with "
         use = f"use symmetry='departures', or {blocks}memory=1"
     elif not symmetry.by_last_state:
         use = "use symmetry='spaced' or 'departures'"
-    # With departures, a share of the history's length is not fixed in advance.
+    # With departures, a share of the history is not fixed in advance.
     rows = use or symmetry.given == PRESENT
     fix = "set train_size to a number of rows" if rows else "set train_size=0.5"
     return " and ".join(step for step in (fix * (not fixed), use) if step)
 
 
 def write_condition(given: str) -> str:
-    """Write the state that a promise is conditional on; nothing where it is the last state."""
+    """Write the state a promise is conditional on; empty for the last state."""
     if given == LAST:
         return ""
     if given.endswith(ANY_TIME):

@@ -1,7 +1,7 @@
 """Ranks, p-values, confidence levels and membership in a set.
 
-A p-value is kept as the three whole numbers it is made of, and membership is decided by comparing
-whole numbers: ``(1 − 0.9) · 10`` is not ``1`` in floating point. `membership` serves listed sets,
+A p-value is kept as three whole numbers, and membership is decided by comparing whole
+numbers: ``(1 − 0.9) · 10`` is not ``1`` in floating point. `membership` serves listed sets,
 batches of windows, backtests and monitors.
 """
 
@@ -24,18 +24,18 @@ from definetti._system.compiled import kernel
 
 Whole = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
-EXACT = 2**53  # from which on a quotient of machine numbers is rounded twice
+EXACT = 2**53  # above, a quotient of machine numbers is rounded twice
 
 
 class Rank(NamedTuple):
-    """Where a candidate stands among the windows it is compared with.
+    """The rank of a candidate among its reference windows.
 
     Attributes
     ----------
     greater : the weight of windows with a greater nonconformity score than the candidate
     equal : the weight of windows with the same score as the candidate, itself included
     total : the weight of all windows
-    randomised : whether its ties are broken at random even where no smoothing was asked for
+    randomised : whether ties are broken at random even without smoothing
 
     Examples
     --------
@@ -53,21 +53,21 @@ class Rank(NamedTuple):
     randomised: bool = False
 
     def p_value(self, uniform: float | None = None) -> float:
-        """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
-        if uniform is None:  # the quotient of two whole numbers is rounded correctly
+        """Return the p-value; with a uniform number that breaks ties, the smoothed one."""
+        if uniform is None:  # int / int is correctly rounded
             return (self.greater + self.equal) / self.total
-        # The same number for the same shares, however large the weights are.
+        # Equal shares give equal numbers, however large the weights.
         return self.greater / self.total + uniform * (self.equal / self.total)
 
     def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
-        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        """Tell whether the p-value exceeds ``alpha``, so that the candidate is in the set."""
         if uniform is not None:
             return self.p_value(uniform) > alpha
         part = self.greater + self.equal
         return part * alpha.denominator > alpha.numerator * self.total
 
     def chance(self, alpha: Fraction) -> Fraction:
-        """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
+        """Return the probability, over the uniform, that the smoothed p-value exceeds alpha."""
         if self.equal == 0:
             return Fraction(int(self.exceeds(alpha)))
         inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
@@ -75,7 +75,7 @@ class Rank(NamedTuple):
 
 
 def miscoverage(confidence_level: Any) -> Fraction:
-    """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
+    """Convert a confidence level, read as a decimal, to ``alpha``.
 
     >>> miscoverage(0.9)
     Fraction(1, 10)
@@ -88,7 +88,7 @@ def miscoverage(confidence_level: Any) -> Fraction:
     level = None
     given = confidence_level[()] if isinstance(confidence_level, np.ndarray) else confidence_level
     if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
-        with suppress(ValueError):  # not a number, or infinite
+        with suppress(ValueError):  # NaN or infinite
             # Its text, not its bits: 0.9 is nine tenths, in single precision too.
             level = Fraction(str(given))
     if level is None or not 0 < level < 1:
@@ -109,11 +109,11 @@ def ranks(reference: FloatArray, weights: Whole, candidates: FloatArray, joins: 
 def count_ranks(
     reference: FloatArray, weights: Whole, candidates: FloatArray, joins: bool
 ) -> tuple[Whole, Whole, int]:
-    """Count the weight of reference scores above each candidate, tied with it, and of all.
+    """Count the weights of reference scores greater than each candidate's, equal to it, and all.
 
-    Scores were rounded where they were produced, so that ties are equal numbers. The reference is
-    ``(R,)``, or ``(C, R)`` under the model of each candidate. A candidate that *joins* it does so
-    with weight one; else it is in it already.
+    Scores are rounded where they are computed, so that ties are equal numbers. The reference is
+    ``(R,)``, or ``(C, R)`` with a model for each candidate. A candidate that *joins* the reference
+    adds weight one; otherwise the reference includes it.
 
     >>> count_ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
     (array([1]), array([2]), 4)
@@ -137,7 +137,7 @@ def count_ranks(
 
 @kernel
 def count_scores(scores: FloatArray, weights: IntArray, own: float) -> tuple[int, int, int]:
-    """Count as `count_ranks` does for one candidate that is in the reference, in compiled code."""
+    """Compiled `count_ranks` for one candidate that is in the reference."""
     greater, equal, total = 0, 0, 0
     for k in range(len(scores)):
         greater += weights[k] * (scores[k] > own)
@@ -151,9 +151,9 @@ class Ranked(NamedTuple):
 
     Attributes
     ----------
-    greater, equal, total : (B, C) whole numbers, those of Python where they are large
+    greater, equal, total : (B, C) whole numbers, Python integers where they are large
     scores : (B, C) nonconformity scores
-    randomised : (B, C) whether ties are broken at random even without smoothing; None for nowhere
+    randomised : (B, C) whether ties are broken at random even without smoothing; None if nowhere
     """
 
     greater: Whole
@@ -166,7 +166,7 @@ class Ranked(NamedTuple):
     def of_window(
         cls, counts: Sequence[Any] | Whole, scores: FloatArray, randomised: BoolArray | None = None
     ) -> Ranked:
-        """Return the ranks of one window from counts, ``(3, C)``, in machine numbers if small."""
+        """Return the ranks of one window from counts, ``(3, C)``."""
         kind = np.int64 if all(total < EXACT for total in counts[2]) else object
         greater, equal, total = np.array(counts, dtype=kind)[:, None]
         if randomised is not None:
@@ -174,7 +174,7 @@ class Ranked(NamedTuple):
         return cls(greater, equal, total, np.asarray(scores)[None], randomised)
 
     def ranks(self, window: int = 0) -> list[Rank]:
-        """Return the ranks of the candidates of one window, one by one."""
+        """Return the ranks of one window as a list of `Rank`."""
         greater, equal, total = (part[window].tolist() for part in self[:3])
         drawn = [False] * len(total)
         if self.randomised is not None:
@@ -190,13 +190,13 @@ def membership(
     *,
     fill: bool,
 ) -> tuple[BoolArray, BoolArray]:
-    """Return which candidates are in the prediction sets of windows: p-values that exceed alpha.
+    """Return which candidates are in the prediction sets: those with p-values above alpha.
 
     Parameters
     ----------
     p_values, uniforms : as `p_values_of` gives and takes them
-    alphas : fractions, of a shape that goes with the ranks
-    fill : whether a set that would be empty gets its most plausible candidate
+    alphas : fractions, broadcast against the ranks
+    fill : whether an empty set gets its most plausible candidate
 
     Returns
     -------
@@ -236,7 +236,7 @@ def p_values_of(ranked: Ranked, uniforms: FloatArray | None = None) -> FloatArra
 
 
 def most_plausible(p_values: FloatArray, scores: FloatArray) -> IntArray:
-    """Return the most plausible candidate of each window: of equals that of the smallest score."""
+    """Return the candidate of each window with the largest p-value, then smallest score."""
     top = p_values == p_values.max(axis=1, keepdims=True)
     least = np.where(top, scores, np.inf)
     return np.asarray((top & (least == least.min(axis=1, keepdims=True))).argmax(axis=1))
@@ -250,7 +250,7 @@ def _exceed(
 ) -> BoolArray:
     rounded = alphas.astype(np.float64)
     above = np.asarray(p_values > rounded)
-    # Rounding keeps the order; what comes out equal is decided in whole numbers.
+    # Rounding keeps the order; equal numbers are compared as whole numbers.
     places = np.nonzero(p_values == rounded)
     if not len(places[0]):
         return above
@@ -268,12 +268,12 @@ def _exceed(
 
 
 def entry(p_values: npt.ArrayLike, levels: Sequence[float]) -> IntArray:
-    """Return from which level on each p-value exceeds alpha; ``len(levels)`` where it never does.
+    """Return the first level at which each p-value exceeds alpha, or ``len(levels)``.
 
     >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
     array([1, 2, 3])
     """
-    # The levels rise and the alphas fall: the first alpha that is less. Both are correctly rounded.
+    # Levels rise, so alphas fall; both are correctly rounded.
     return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
 
 
@@ -283,7 +283,7 @@ def _rising(levels: tuple[float, ...]) -> FloatArray:
 
 
 def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
-    """Return how probable it is, over the uniform if there is one, that each rank is in the set.
+    """Return the probability, over the tie-breaking uniform, that each rank is in the set.
 
     >>> chances([Rank(0, 1, 5), Rank(1, 1, 5)], 0.9, smoothing=True)
     array([0.5, 1. ])
@@ -300,17 +300,17 @@ def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatA
 def filling_chances(
     ranks: Sequence[Rank], alphas: Sequence[Fraction], smoothing: bool
 ) -> list[Fraction]:
-    """Return how probable it is, over the uniform, that each fills a set that would be empty.
+    """Return the probability, over the uniform, that each candidate fills an empty set.
 
-    A smoothed p-value is a line over the uniform, and candidates take turns at being the highest.
+    A smoothed p-value is linear in the uniform, so different candidates may have the largest one.
     Of equal p-values the first has the smaller score.
 
     >>> fifth = [Fraction(1, 5)] * 2
     >>> filling_chances([Rank(0, 1, 2), Rank(1, 1, 10)], fifth, smoothing=True)
     [Fraction(3, 20), Fraction(1, 4)]
     """
-    lines = []  # p-values where the uniform is zero, and by how much they rise
-    end = Fraction(1)  # up to which uniform no p-value is above its alpha
+    lines = []  # p-values at uniform 0, and their slopes
+    end = Fraction(1)  # the set is empty for uniforms below
     for rank, alpha in zip(ranks, alphas, strict=True):
         at, rise = Fraction(rank.greater, rank.total), Fraction(rank.equal, rank.total)
         if not (smoothing or rank.randomised):
@@ -338,9 +338,9 @@ def chances_to_fill(
     alphas: Sequence[Fraction],
     smoothing: bool,
 ) -> FloatArray:
-    """Return `filling_chances` of many predictions, zero for ranks that are in none.
+    """Return `filling_chances` of many predictions, 0 for ranks in none of them.
 
-    A prediction is the places of its candidates among the ranks, the most plausible first.
+    A prediction is a tuple of indices into `ranks`, the most plausible first.
 
     >>> fifth = [Fraction(1, 5)] * 2
     >>> chances_to_fill([Rank(0, 1, 20), Rank(0, 1, 10)], [(1, 0)], fifth, smoothing=False)

@@ -1,4 +1,4 @@
-"""A labelled segment that follows a fitted history, in codes: what all its windows share."""
+"""An encoded labelled segment that follows a fitted history, to be predicted window by window."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from definetti.models.base import Estimate
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """All windows of a segment, each predicted from all that comes before it.
+    """The windows of a segment, each predicted from all rows before it.
 
     Attributes
     ----------
-    data, task : what is labelled before the segment, and the task of its first window
-    known : how many steps the history has; the segment follows them
+    data, task : the data before the segment, and the task of its first window
+    known : the length of the history, which the segment follows
     states, codes : (known + L,) of the history and the segment
-    table, names : the observations, and the labels of the states, known in the end
+    table, names : observations by code and labels of states, at the end of the segment
     begins : (W,) where windows begin in the segment
-    sizes : (W,) how many states are known when each is predicted
+    sizes : (W,) the number of states known when each window is predicted
     """
 
     data: EncodedHistory
@@ -48,9 +48,9 @@ class Segment:
     def of(
         cls, data: EncodedHistory, task: PredictionTask, observations: Any, labels: Sequence[Any]
     ) -> Segment | None:
-        """Take a segment in at once; None where that must be done window by window."""
+        """Encode a segment; None where its windows must be predicted one by one."""
         if data.choose_again(observations) is not data or not data.settled(observations):
-            return None  # another law may be chosen on the way
+            return None  # another model may be chosen on the way
         labels = list(labels)
         length = len(labels)
         alphabet, history = data.alphabet, data.history
@@ -65,7 +65,7 @@ class Segment:
             check_encoded(data.emission, table, codes)
             task.symmetry.check_more(codes, data.emission.symbols)
         except (TypeError, ValueError):
-            return None  # whoever goes window by window says where it is
+            return None  # refused, with its row, when windows are predicted one by one
         if len(codes) != length:
             return None
         horizon = len(task.observations)
@@ -83,18 +83,18 @@ class Segment:
 
     @cached_property
     def lengths(self) -> IntArray:
-        """How long the history is when each window is predicted: (W,)."""
+        """The length of the history when each window is predicted: (W,)."""
         return np.asarray(self.known + self.begins)
 
     def epochs(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the windows between two new states: first, after the last, number of states."""
+        """Yield runs of windows with equal numbers of states: first, end, number of states."""
         cuts = np.flatnonzero(np.diff(self.sizes)) + 1
         edges = [0, *cuts.tolist(), len(self.begins)]
         for first, last in pairwise(edges):
             yield first, last, int(self.sizes[first])
 
     def estimate(self, size: int) -> Estimate:
-        """Return what a fixed model estimates, where so many states are known."""
+        """Return the estimate of a fixed model for the first `size` states."""
         task, steps = self.task, np.zeros(self.horizon, dtype=np.int64)
         completion = Completion(task.history, steps, steps + MISSING, size)
         statistics, labels = np.zeros((size, 0)), self.names[:size]
@@ -107,18 +107,18 @@ class Segment:
 
     @cached_property
     def new(self) -> IntArray:
-        """What is observed when each window is predicted: (W, h)."""
+        """The observations of each window, unseen ones missing: (W, h)."""
         return np.where(self.task.unseen, MISSING, self.codes[self.times])
 
     @cached_property
     def truth(self) -> IntArray:
-        """The true states that are asked about, −1 for one unknown until then: (W, steps)."""
+        """The true states of the predicted steps, −1 if not known before: (W, steps)."""
         codes = self.states[self.times[:, self.task.lag :]]
         return np.where(codes < self.sizes[:, None], codes, -1)
 
     @cached_property
     def uniforms(self) -> FloatArray | None:
-        """The uniform that breaks the ties of each window, as `PredictionTask.uniform` has it."""
+        """The uniforms that break the ties of each window, as in `PredictionTask.uniform`."""
         task = self.task
         if not task.smoothing:
             return None

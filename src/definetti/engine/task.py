@@ -1,4 +1,4 @@
-"""The prediction task, all that a prediction depends on but the candidates, and these."""
+"""The prediction task: all that a prediction depends on, and the candidates."""
 
 from __future__ import annotations
 
@@ -31,32 +31,31 @@ from definetti.models.estimates import EstimateList, Estimates, estimate_candida
 from definetti.scores.nonconformity import Score, blamed, round_scores
 from definetti.symmetry.base import Reference, Symmetry
 
-# Numbers that a score may work on at once, a row or a square of states for every step.
+# Numbers in memory for one call of a score: a row or a square of states for every step.
 ROOM = 2**23
-CACHE = 2**16  # such numbers that are worked on best at once: what a cache holds
+CACHE = 2**16  # numbers that fit a cache
 PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
 SECOND = 10**9  # operations
-# Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
-# about by itself has a row of them.
+# Cells of a trellis, a square of states for each step: 4 GB at eight bytes each.
 MOST_CELLS = 2**29
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictionTask:
-    """All that a prediction depends on but the candidates.
+    """All that a prediction depends on except the candidates.
 
     Attributes
     ----------
-    history, table, statistics : the labelled sequence, its observations by code, and their sums
+    history, table, statistics : the labelled history, its observations by code, and their sums
     observations : (h,) codes of the new observations
-    unseen : (h,) which of them are not there yet, and are to be left out of every window
+    unseen : (h,) which of them are not observed yet; these steps are hidden in all windows
     labels : the labels of the states, those of the candidates included
-    entropy : the seed of all that is drawn at random
+    entropy : the seed of all random numbers
     smoothing : whether ties are broken at random
-    lag : how many of the new steps are not asked about, because their labels never come
-    settled : whether the model was fixed because to refit it would take long, and not by the user
-    steps : how many steps, the last ones, are asked about
-    by_last_state : whether a candidate is compared with the past through its last state alone
+    lag : the number of first steps that are not predicted, because their labels never arrive
+    settled : whether the model was fixed because refitting would be slow, not by the user
+    steps : the number of last steps that are predicted
+    by_last_state : whether the reference depends on a candidate through its last state alone
     """
 
     history: History
@@ -77,7 +76,7 @@ class PredictionTask:
     by_last_state: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # Once and for all, the task being frozen: they are asked for at every turn.
+        # Computed once, since the task is frozen and they are used often.
         object.__setattr__(self, "steps", len(self.observations) - self.lag)
         fixed = self.model.fixed and self.symmetry.by_last_state
         object.__setattr__(self, "by_last_state", fixed)
@@ -98,12 +97,12 @@ class PredictionTask:
 
     @property
     def setting(self) -> tuple[Hashable, ...]:
-        """All that the score of a window depends on under a fixed model, but the window."""
+        """All that the score of a window depends on, besides the window, under a fixed model."""
         steps = len(self.unseen), int(np.count_nonzero(self.unseen)), self.lag
         return self.score.key, len(self.labels), *steps
 
     def describe(self) -> str:
-        """Say of a set how it was made."""
+        """Describe the method, for the attribute `method` of sets."""
         within = self.symmetry.within(self.history)
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
         if recalls := assumption_of(self.symmetry):
@@ -116,20 +115,20 @@ class PredictionTask:
         return f"{way}{', smoothed' * self.smoothing}"
 
     def way_to_limits(self) -> str:
-        """What is left to be done for limits by last state; nothing where there are any."""
+        """The settings needed for a threshold by last state; empty where they are met."""
         return way_to_limits(self.symmetry, self.model.fixed)
 
     def generator(self) -> np.random.Generator:
-        """Return the stream that rearrangements are drawn from, the same for all candidates.
+        """Return the generator of rearrangements: the same for all candidates of a task.
 
-        So a p-value does not depend on the other candidates. Other data have another stream.
+        So a p-value does not depend on the other candidates. Other data have another generator.
         """
         place = (0, self.digest[1], len(self.history.pool), len(self.observations))
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
 
     @property
     def digest(self) -> tuple[int, int]:
-        """The largest power of two that the history reaches, and a number for so many rows."""
+        """The largest power of two up to the number of rows, and the digest of so many rows."""
         past = self.history.pool
         done, key = past.digest
         rows = 1 << max(len(past).bit_length() - 1, 0)
@@ -141,15 +140,15 @@ class PredictionTask:
         return past.digest
 
     def uniform(self) -> float:
-        """Return the one uniform number that breaks the ties of this prediction.
+        """Return the uniform that breaks the ties of this prediction.
 
-        It follows from the seed, the row of the prediction and the rows up to a power of two.
+        It depends on the seed, the row of the prediction and the rows up to a power of two.
         """
         rows = np.array([len(self.history.pool)])
         return float(tie_uniforms(self.entropy, self.digest[1], rows)[0])
 
     def tie_breakers(self, ranked: Ranked) -> FloatArray | None:
-        """Return the uniform that breaks the ties of ranks, NaN where they are not broken."""
+        """Return the uniforms that break ties: NaN where ties are kept, None for no smoothing."""
         if self.smoothing:
             return np.full((1, 1), self.uniform())
         if ranked.randomised is None:
@@ -161,7 +160,7 @@ class PredictionTask:
         return Completion(self.history, states, self.observations, len(self.labels))
 
     def complete_with(self, last: int) -> Completion:
-        """Complete the history with some candidate that has a given last state."""
+        """Complete the history with a candidate that has a given last state."""
         return self.complete(np.full(len(self.observations), last))
 
     def estimate(self, completion: Completion) -> Estimate:
@@ -170,10 +169,10 @@ class PredictionTask:
         if not (model.fixed or self.symmetry.learns_all):
             times = self.symmetry.training_subset(completion)
         if times is not None:
-            # Fixed on what it may learn from, it knows of nothing else, symbols included.
+            # Trained on the subset alone, it does not know the symbols of other rows either.
             model = model.trained(restrict_history(completion, times), self.table, self.labels)
         statistics = self.statistics
-        if not model.fixed:  # of the shape that the candidate's own observations have
+        if not model.fixed:  # in the shape of the candidate's own statistics
             shape = model.emission_.statistics(
                 self.table, completion.observations, completion.states, len(self.labels)
             ).shape
@@ -183,9 +182,9 @@ class PredictionTask:
     def estimates(
         self, completions: list[Completion], windows: Sequence[Windows], sets: IntArray
     ) -> Estimates:
-        """Estimate the models of candidates that share what they learn from: Step 2 for all.
+        """Estimate the models of candidates with equal training rows: Step 2.
 
-        They will be asked about the candidates and `windows`, of which `sets` names each one's.
+        They will score the candidates and `windows`; `sets` says which windows belong to each.
         """
         if self.model.fixed:
             return EstimateList([self.estimate(completions[0])])
@@ -214,21 +213,21 @@ class PredictionTask:
         return EstimateList(distinct)
 
     def rearrange(self, completion: Completion) -> Reference:
-        """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
+        """Return the reference of a completed sequence: Step 3."""
         reference = self.symmetry.reference(completion, self.generator)
         reference.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
         return reference
 
     def past_ends(self, last: int) -> IntArray:
-        """Return the times at which the windows end that a last state is compared with."""
+        """Return the times at which the reference windows of a last state end."""
         ends = self.rearrange(self.complete_with(last)).ends
         assert ends is not None
         return ends
 
     def shared_rows(self) -> npt.NDArray[np.bool_]:
-        """Tell which labelled rows all orders of the past windows share: all where there are none.
+        """Return which labelled rows do not depend on the order of the reference windows: (T,).
 
-        They are those of the windows, all up to the first, and those of earlier segments.
+        They are the rows of these windows, all rows before the first, and earlier segments.
         """
         past, steps = self.history, len(self.observations)
         before = len(past.pool) - len(past)
@@ -240,10 +239,10 @@ class PredictionTask:
         return rows
 
     def windows(self, candidates: IntArray) -> Windows:
-        """Return candidates as windows: what is being judged."""
+        """Return candidates as windows."""
         number = len(candidates)
         observations = self.observations[None].repeat(number, axis=0)
-        # Steps that are not asked about have some state, which no score looks at.
+        # Steps within the lag get any state; no score reads it.
         states = np.pad(candidates, [(0, 0), (self.lag, 0)]) if self.lag else candidates
         return Windows(np.full(number, self.history.last), states, observations)
 
@@ -253,13 +252,13 @@ class PredictionTask:
         return windows_at(ends, past.states, past.observations, horizon)
 
     def hide_unseen(self, windows: Windows) -> Windows:
-        """Leave out of all windows what the new ones do not have."""
+        """Mark steps as missing that are unseen in the new window."""
         if not self.unseen.any():
             return windows
         return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
 
     def windows_to_rank_among(self, reference: Reference) -> tuple[Windows, npt.NDArray[Any]]:
-        """Return the windows of a reference and their weights; of symbols, equal ones once."""
+        """Return the windows of a reference and their weights, equal windows of symbols once."""
         windows, weights = reference.windows, reference.weights
         if windows is None:
             assert reference.ends is not None
@@ -275,7 +274,7 @@ class PredictionTask:
         return evaluate(self.score, estimate, self.hide_unseen(windows))
 
     def past_scores(self, estimate: Estimate, ends: IntArray) -> FloatArray:
-        """Return the scores of past windows by their ends; each once under a fixed model."""
+        """Return the scores of past windows by their ends, cached under a fixed model."""
         if not self.model.fixed:
             return self.score_windows(estimate, self.windows_ending(ends))
         notes = self.history.lasting.recall(self.setting, "scores", lambda: np.zeros(0))
@@ -289,7 +288,7 @@ class PredictionTask:
         return np.asarray(notes[ends])
 
     def promise(self, guarantee: str = "all") -> Promise:
-        """Tell what a set for this task promises; refuse it where that would not be exact."""
+        """Return what a set for this task promises; refuse settings for which nothing is exact."""
         unseen, past = int(np.count_nonzero(self.unseen)), self.history
         gaps = unseen > 0 and past.gaps and bool((past.observations != MISSING).any())
         return promise_of(
@@ -299,7 +298,7 @@ class PredictionTask:
 
 
 def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
-    """Score windows under one estimate, not too many at once, and round."""
+    """Score windows under one estimate, in chunks, and round the scores."""
     models = np.zeros(len(windows.start), dtype=np.int64)
     return evaluate_each(score, EstimateList([estimate]), models, windows)
 
@@ -307,11 +306,11 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
 def evaluate_each(
     score: Score, estimates: Estimates, models: IntArray, windows: Windows
 ) -> FloatArray:
-    """Score windows, each under its own of some models, not too many at once, and round."""
+    """Score windows, each under its own model, in chunks, and round the scores."""
     number, steps = windows.states.shape
     scores = np.empty(number)
     n_states = len(estimates.at(models[:0]).labels)
-    # A row of states for each step is what a cache should hold; a square of them must have room.
+    # Rows of states for each step should fit a cache, squares of states the memory.
     most = max(1, min(CACHE // (steps * n_states), ROOM // (steps * n_states**2)))
     for begin in range(0, number, most):
         part = slice(begin, begin + most)
@@ -321,7 +320,7 @@ def evaluate_each(
 
 
 def _checked_scores(returned: Any, windows: Windows) -> FloatArray:
-    """Round scores; refuse what cannot be ranked."""
+    """Round scores; refuse those that cannot be ranked."""
     try:
         values = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -340,7 +339,7 @@ def _checked_scores(returned: Any, windows: Windows) -> FloatArray:
 
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
-    """Tell whether there are more candidates than may be listed, without writing their number."""
+    """Tell whether there are more candidates than may be listed, without computing a power."""
     most = int(max_candidates)
     if horizon > most or n_states == 1:
         return horizon > most
@@ -348,24 +347,24 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
 
 
 def is_slow(n_states: int, horizon: int, length: int, shared: bool, recent: int | None) -> bool:
-    """Tell whether to rank all candidates, refitted, takes more than about a second.
+    """Tell whether ranking all candidates with refitted models takes more than about a second.
 
-    By the number of operations, a nanosecond each on the machine that they were measured on
-    (`python -m benchmarks refitted`): what is decided is the same on every machine. One step ahead
-    never is.
+    Estimated from the number of operations, a nanosecond each on the machine of the measurements
+    (`python -m benchmarks refitted`), so that the answer is the same on every machine. One step
+    ahead is never slow.
     """
     if horizon == 1 or is_long(n_states, horizon, SECOND):
-        return horizon > 1  # their number need not be written
+        return horizon > 1  # avoids a huge power
     windows = length // n_states
     steps = horizon * (windows if recent is None else min(windows, recent))
     per_candidate = 15_000 + steps * n_states**2
-    if not shared:  # a law for each state of each candidate
+    if not shared:  # each candidate has laws of its own
         per_candidate += 100_000 + 60 * steps * n_states
     return bool(n_states**horizon * per_candidate > SECOND)
 
 
 def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callable[[], str]) -> None:
-    """Refuse to list more candidates than were allowed, before any memory is taken."""
+    """Refuse to list more than max_candidates candidates, before memory is taken."""
     if not is_long(n_states, horizon, max_candidates):
         return
     steps = checked_number(horizon, "horizon")
@@ -384,7 +383,7 @@ def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callabl
 
 
 def powered(base: int, exponent: int) -> str:
-    """Write a power in full where a person could read it."""
+    """Write a power as a number where that is readable."""
     readable = base < 2 or (exponent < 50 and exponent * np.log10(base) < 15)
     return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
 
@@ -402,7 +401,7 @@ def check_size(
     listing: bool,
     way: Callable[[], str],
 ) -> None:
-    """Refuse steps that there is no room for, before any memory is taken."""
+    """Refuse horizons too long for the memory, before it is taken."""
     if horizon is None:
         return
     checked_number(horizon, "horizon")

@@ -1,9 +1,8 @@
 """Thresholds on nonconformity scores that are equivalent to ranks.
 
 With a fixed model, and a reference that depends on the candidate through its last state alone, the
-scores that a candidate is ranked among are known beforehand: the set is a threshold for each last
-state. Whole sequences are calibrated in exchangeable units, each a sequence or all sequences of a
-group.
+reference scores are known before the candidates: a set is a threshold for each last state. Whole
+sequences are calibrated in exchangeable units, each a sequence or all sequences of a group.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from definetti.scores.nonconformity import lower_edge, round_scores, upper_edge
 
 
 def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> float:
-    """Return the largest score that a candidate may have and be in the set, ties included.
+    """Return the largest score of a candidate in the set, ties included.
 
     Parameters
     ----------
-    scores : (K − 1,) scores of the past, rounded, in rising order; the candidate joins them
+    scores : (K − 1,) rounded reference scores, sorted; the candidate joins them
     alpha : one minus the confidence level
-    uniform : the number that breaks ties, if there is one
+    uniform : the number that breaks ties, if any
 
     Returns
     -------
-    the upper edge of what rounds to a score; infinite where there are too few scores to leave
-    anything out, −inf where nothing is in the set
+    the upper edge of the rounding cell of a score; infinite where scores are too few to exclude
+    any candidate, −inf where the set is empty
 
     Examples
     --------
@@ -43,9 +42,9 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
     inf
     """
     past = len(scores)
-    if Rank(0, 1, past + 1).exceeds(alpha, uniform):  # a score above all
+    if Rank(0, 1, past + 1).exceeds(alpha, uniform):  # a score above all others is still included
         return np.inf
-    # As many scores as alpha leaves out lie above; only an unlucky uniform makes it fewer.
+    # At most alpha of the scores lie above; a large uniform may lower the limit further.
     place = past - max(floor(alpha * (past + 1)), 1)
     while place >= 0:
         own = float(scores[place])
@@ -59,15 +58,15 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
 
 
 def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) -> float:
-    """Return the largest nonconformity of a state in the set of its step.
+    """Return the largest nonconformity of a state that is in the set of its step.
 
-    Conformal risk control (Angelopoulos et al. 2022): of the ``K`` exchangeable blocks the new one
-    may have all its steps wrong, so that the others may have ``α K − 1`` blocks' worth wrong.
+    Conformal risk control (Angelopoulos et al. 2022): all steps of the new one of ``K``
+    exchangeable blocks may be wrong, so that ``α K − 1`` blocks' worth of the others may be.
 
     Parameters
     ----------
-    steps : the nonconformity of each true state of the past at its step, in rising order
-    blocks, horizon : the number of past blocks, ``K − 1``, and the steps that each has
+    steps : the sorted nonconformity of the true states of past steps
+    blocks, horizon : the number of past blocks, ``K − 1``, and the steps of each
 
     Examples
     --------
@@ -84,7 +83,7 @@ def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) ->
 
 
 def blocks_needed(alpha: Fraction) -> int:
-    """Return how many past blocks it takes to leave anything out at a level.
+    """Return the smallest number of past blocks with which a candidate can be excluded.
 
     >>> blocks_needed(Fraction(1, 10))
     9
@@ -93,7 +92,7 @@ def blocks_needed(alpha: Fraction) -> int:
 
 
 def read_groups(groups: Any, sequences: int) -> IntArray:
-    """Return the unit of each sequence, numbered in the order in which they appear."""
+    """Return the unit of each sequence, numbered in order of appearance."""
     if groups is None:
         return np.arange(sequences)
     labels = listed(groups, "groups")
@@ -113,11 +112,11 @@ def read_groups(groups: Any, sequences: int) -> IntArray:
 def weighted_limit(
     nonconformity: FloatArray, shares: IntArray, units: int, alpha: Fraction
 ) -> float:
-    """Return the largest nonconformity allowed, each greater one weighing one over its share.
+    """Return the threshold on nonconformity scores that weigh one over their share.
 
-    The smallest limit for which the weight of all that is greater, and one unit more for the new
-    one, is at most ``α`` of all units, the new one included; infinite where these are too few. With
-    the steps of sequences this is conformal risk control (Angelopoulos et al. 2022); with one score
+    The smallest score for which the weight of all greater scores, plus one unit for the new one, is
+    at most ``α`` of all units, the new one included; infinite where units are too few. With the
+    steps of sequences this is conformal risk control (Angelopoulos et al. 2022); with one score
     a sequence, hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and
     Willett 2023).
 
@@ -140,13 +139,13 @@ def weighted_limit(
         weights = map(Fraction, above.tolist(), numbers.tolist())
         return sum(weights, Fraction(0)) <= spare
 
-    # The less there is above, the sooner it is allowed; above the last there is nothing.
+    # The weight above falls with the score and is zero above the last.
     score = scores[tops[bisect_left(tops.tolist(), True, key=allowed)]]
     return upper_edge(float(score))
 
 
 def after_errors(steps: FloatArray, max_errors: int) -> float:
-    """Return the largest nonconformity of a step but for `max_errors` greater ones; else 0."""
+    """Return the largest nonconformity of a step after the `max_errors` largest, else 0."""
     if max_errors >= len(steps):
         return 0.0
     return float(np.partition(steps, -1 - max_errors)[-1 - max_errors])

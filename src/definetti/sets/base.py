@@ -1,4 +1,4 @@
-"""What all prediction sets share: labels, steps, text, tables and pictures."""
+"""Base classes of prediction sets: labels, steps, text, tables and pictures."""
 
 from __future__ import annotations
 
@@ -21,15 +21,23 @@ from definetti.sets.wording import FILLED, short
 Backend = Literal["pandas", "polars", "pyarrow"]
 BoolArray = npt.NDArray[np.bool_]
 SHOWN = 10  # rows in a repr
-PLAIN = (str, bytes, bool, int, float, date, datetime)  # labels that a typed column has room for
+PLAIN = (
+    str,
+    bytes,
+    bool,
+    int,
+    float,
+    date,
+    datetime,
+)  # for typed columns
 
 
 def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
-    """Read a sequence of labels, at horizon 1 a label, as codes; None for what is no candidate."""
+    """Read a sequence of labels (a label at horizon 1) as codes; None if it is no candidate."""
     codes = {label: code for code, label in enumerate(states)}
     try:
         path = [codes[label] for label in listed(sequence, "sequence")]
-    except (KeyError, TypeError, ValueError):  # nothing that could be one
+    except (KeyError, TypeError, ValueError):  # not a sequence of known labels
         path = []
     if len(path) == horizon:
         return np.array(path, dtype=np.int64)
@@ -44,7 +52,7 @@ def make_frame(columns: dict[str, Any], backend: Backend | None) -> Any:
 
 
 def column_labels(labels: tuple[Hashable, ...], backend: Backend | None) -> list[Any]:
-    """Return labels for a data frame: their text, where a typed column has no room for them."""
+    """Return labels for a data frame, as text where a typed column cannot hold them."""
     kinds = {type(label) for label in labels}
     typed = len(kinds) <= 1 and all(kind in PLAIN for kind in kinds)
     if typed or (backend or installed()) == "pandas":
@@ -62,7 +70,7 @@ def installed() -> Backend:
 
 
 class BasePredictionSet(ABC):
-    """What `predict_set` returns: a `PredictionSet`, a `LatticeSet`, or `StepSets`.
+    """Base of what `predict_set` returns: `PredictionSet`, `LatticeSet` or `StepSets`.
 
     Sets with a guarantee about steps have no sequences and no p-values, and raise an
     AttributeError where these are asked for.
@@ -91,7 +99,7 @@ class BasePredictionSet(ABC):
     given: str
     note: str
 
-    if TYPE_CHECKING:  # a field here, a property there
+    if TYPE_CHECKING:  # fields in some classes, properties in others
 
         @property
         def horizon(self) -> int: ...
@@ -125,18 +133,18 @@ class BasePredictionSet(ABC):
 
     @abstractmethod
     def _rows(self) -> list[str]:
-        """Write what is shown first, a line each."""
+        """Write the first members, a line each."""
 
     @abstractmethod
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the same as the head and the rows of a table."""
+        """Return the head and the rows of a table of the first members."""
 
     @abstractmethod
     def _more(self) -> str:
-        """Say how much is not shown; nothing where all is."""
+        """Say how many members are not shown; empty where all are."""
 
     def _on_filling(self) -> str:
-        """Say what was let in where nothing is plausible."""
+        """Say how an empty set was filled."""
         return FILLED
 
     __hash__ = None  # type: ignore[assignment]
@@ -156,11 +164,11 @@ class BasePredictionSet(ABC):
 
     @property
     def filled_steps(self) -> BoolArray:
-        """At which steps nothing was plausible before the set was filled: (horizon,)."""
+        """Which steps were empty before the set was filled: (horizon,)."""
         return np.full(len(self.nodes), self.filled)
 
     def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
-        """Tell whether the set has a sequence without what was filled in."""
+        """Tell whether the set has a sequence, filling left out."""
         return not self.filled and truth in self
 
     def plot(self, truth: Any = None, ax: Any = None) -> Any:
@@ -170,7 +178,7 @@ class BasePredictionSet(ABC):
         return plot_set(self, truth, ax)
 
     def _read(self, sequence: Any, remedy: str = "") -> IntArray:
-        """Return a sequence of labels as codes; refuse what is none."""
+        """Return a sequence of labels as codes; refuse other values."""
         path = coded(sequence, self.states, self.horizon)
         if path is None:
             raise KeyError(
@@ -185,7 +193,7 @@ class BasePredictionSet(ABC):
         return f"{self.horizon:,} step{'s' * (self.horizon > 1)}"
 
     def _closing(self) -> list[str]:
-        """Say what is not shown, and what was let in."""
+        """Say what is not shown, and what was filled in."""
         more = [f"… {self._more()}"] if self._more() else []
         return [*more, *([self._on_filling()] if self.filled else [])]
 
@@ -208,7 +216,7 @@ class BasePredictionSet(ABC):
 
 
 class BaseStepwiseSet(BasePredictionSet):
-    """A set that is shown as the states that are possible at each step.
+    """Base of sets that are shown as the possible states of each step.
 
     Attributes
     ----------
@@ -229,7 +237,7 @@ class BaseStepwiseSet(BasePredictionSet):
     __hash__ = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a data frame, one row a step and state: whether it is in, and how probable."""
+        """Return a data frame with a row for each step and state, in the set or not."""
         horizon, n = self.nodes.shape
         columns = {
             "step": np.repeat(np.arange(1, horizon + 1), n),

@@ -1,4 +1,4 @@
-"""Listed sets of one window, or of many that follow one labelled history, ranked together."""
+"""Listed prediction sets, of one window or of many in one batch."""
 
 from __future__ import annotations
 
@@ -123,12 +123,12 @@ class PredictionSets:
 
     @property
     def offsets(self) -> IntArray:
-        """Where the members of each set begin among `members`, and where the last end: (B + 1,)."""
+        """Where each set begins in `members`, and where the last one ends: (B + 1,)."""
         return np.concatenate([[0], self.sizes.cumsum()])
 
     @property
     def members(self) -> IntArray:
-        """The members of all sets, one set after the other, as codes: ``(M, horizon)``."""
+        """The members of all sets in succession, as codes: ``(M, horizon)``."""
         return self.candidates[self.inside.nonzero()[1]]
 
     @property
@@ -175,7 +175,7 @@ def sets_of(
     levels: Levels | None,
     allow_empty: bool,
 ) -> PredictionSets:
-    """Return the sets of all windows at a level, or of all candidates."""
+    """Return the sets of all windows at a level; without levels, all candidates."""
     alphas, promised = None, task.promise()
     if levels is not None:
         if task.symmetry.given == PRESENT:
@@ -217,13 +217,13 @@ def listed_set(
         return listed
     alphas, note = levels.alphas(task.labels), ""
     if task.by_last_state:
-        # The first candidates differ in their last states alone.
+        # The first candidates differ only in their last states.
         numbers = (ranks.total[0, : len(alphas)] - 1).tolist()
         few = InsufficientCalibration.of(task, numbers, alphas)
         everything = len(listed) == len(candidates)
         if everything:
             few.warn()
-        if everything or not task.smoothing:  # with luck, ties leave even these out
+        if everything or not task.smoothing:  # smoothing may exclude these at random
             note = few.note(everything)
     bounded = note_recent(task.symmetry, alphas, int(ranks.total.max()) - 1)
     return replace(listed, note=join_notes(note, bounded))

@@ -1,4 +1,4 @@
-"""A set of state sequences too long to be listed, as a lattice."""
+"""A set of too many state sequences to list, as a lattice."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ from definetti.trellis.members import finite_terms
 from definetti.trellis.trellis import Trellis
 
 Sequence = tuple[Hashable, ...]
-WORK = 2**31  # edges times bins that a count may look at without being asked to
+WORK = 2**31  # edges times bins of a count that is made unasked
 MOST_BINS = 2**20
-QUICK = 5_000  # edges of a trellis that a repr may count on
+QUICK = 5_000  # edges of a trellis that a repr may count
 
 
 class TooManyMembers(OverflowError, AttributeError):
-    """A set that cannot be listed; whoever only asks whether it has a list is told that not."""
+    """The set has too many members to list; an AttributeError for `hasattr`."""
 
 
 class Members(abc.Sequence[Sequence]):
-    """The members of a set, most plausible first, found when they are asked for.
+    """The members of a set, most plausible first, computed on demand.
 
     ``[0]``, ``[:10]`` and loops take time only for what they look at; ``len`` and what needs it,
     ``[-1]`` and ``list(…)``, refuse where there are more than ``max_listed``.
@@ -113,7 +113,7 @@ class Members(abc.Sequence[Sequence]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LatticeSet(BaseStepwiseSet):
-    """State sequences whose score is within the limit of their last state; nothing is listed.
+    """State sequences whose score is within the limit of their last state, not listed.
 
     It is to be used as a `PredictionSet` is: ``in``, ``steps``, ``p_value``, and iteration, most
     plausible first, which takes time only for what is asked for.
@@ -164,11 +164,11 @@ class LatticeSet(BaseStepwiseSet):
 
     @property
     def filled(self) -> bool:
-        """Whether no sequence is plausible at the level, and the most plausible was let in."""
+        """Whether the set was empty and got its most plausible sequence."""
         return self.let_in is not None
 
     def fill(self) -> LatticeSet:
-        """Return the set, with the most plausible sequence as its one member if it is empty.
+        """Return the set; if it is empty, with its most plausible sequence.
 
         The sequence is named, not a limit raised to its score: others may have the same score,
         and sums that are added up from two ends may differ in their last digit.
@@ -205,7 +205,7 @@ class LatticeSet(BaseStepwiseSet):
         for last in range(len(self.past)):
             end = np.where(np.arange(len(self.states)) == last, 0.0, np.inf)
             through = join(least, completions(self.trellis, end)).ravel()
-            # A path that the model rules out may still be all there is; one to another state not.
+            # Paths of zero probability count, but only those to this last state.
             reached = np.ones((self.horizon, len(self.states)), dtype=bool)
             reached[-1] = end == 0.0
             p_values = self._p_values(last, through).reshape(best.shape)
@@ -238,7 +238,7 @@ class LatticeSet(BaseStepwiseSet):
         return next(iter(self), None)
 
     def size(self, ratio: float = 2.0, max_bins: int | None = None) -> Size:
-        """Return the number of members, or bounds on it that are proved.
+        """Return the number of members, or proved bounds on it.
 
         Up to `max_listed` members are counted exactly.
 
@@ -272,17 +272,17 @@ class LatticeSet(BaseStepwiseSet):
 
     @property
     def scaled_size(self) -> float:
-        """The share of all sequences in the set, or the most that it can be."""
+        """The share of all sequences in the set, or its upper bound."""
         return float(Fraction(self.size().high, len(self.states) ** self.horizon))
 
     @property
     def sequences(self) -> Members:
-        """All members, most plausible first, to be looked at as a list is; see `Members`."""
+        """All members, most plausible first, as a sequence; see `Members`."""
         return Members(self)
 
     @property
     def p_values(self) -> FloatArray:
-        """The p-values of `sequences`, where these are not too many to list."""
+        """The p-values of `sequences`, unless these are too many to list."""
         try:
             number = len(self)
         except OverflowError as error:
@@ -296,15 +296,15 @@ class LatticeSet(BaseStepwiseSet):
         return count(self.trellis, self.limits, self.max_listed)
 
     def _ordered(self) -> Iterator[tuple[float, float, IntArray]]:
-        """Give minus the p-value, the score and the path of each member, best first."""
+        """Yield minus the p-value, the score and the path of each member, best first."""
         if self.let_in is not None:
             cost = float(self.trellis.cost(self.let_in[None])[0])
             yield -self._p(int(self.let_in[-1]), cost), cost, self.let_in
             return
         finite = finite_terms(self.trellis)
         best = arrivals(self.trellis)[-1]
-        # A p-value falls as the score rises, among the members with one last state. Their stream
-        # is opened when its turn has come, which for most is never.
+        # Among members with one last state p-values fall as scores rise, so streams are merged by
+        # their best members and opened only when needed.
         heap: list[tuple[float, float, int, Any, Any]] = [
             (-self._p(last, best[last]), float(best[last]), last, None, None)
             for last in np.flatnonzero(self.nodes[-1]).tolist()
@@ -342,7 +342,7 @@ class LatticeSet(BaseStepwiseSet):
 def lattice_set(
     task: PredictionTask, levels: Levels | None, max_listed: int, allow_empty: bool = True
 ) -> LatticeSet | None:
-    """Return the set as thresholds on a trellis; None where the score makes no trellis."""
+    """Return the set as thresholds on a trellis; None where the score has no trellis."""
     estimate = task.estimate(task.complete_with(0))
     window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
     trellis = task.score.trellis(estimate, window)
@@ -361,11 +361,11 @@ def lattice_set(
         pairs = zip(past, alphas, strict=True)
         limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
         everything = bool((limits == np.inf).all())
-        if everything or not task.smoothing:  # with luck, ties leave even these out
+        if everything or not task.smoothing:  # smoothing may exclude these at random
             note = few.note(everything)
         most = max(map(len, past))
         note = join_notes(note, note_recent(task.symmetry, alphas, most))
-        # A limit just short of the impossible is one that all possible paths keep.
+        # Any finite limit above the largest possible score admits all possible paths.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     lattice = LatticeSet(
         trellis,

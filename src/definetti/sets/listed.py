@@ -1,4 +1,4 @@
-"""A set of state sequences, as labels."""
+"""A listed set of state sequences."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class PredictionSet(BasePredictionSet):
         return self.sequences[0] if self.sequences else None
 
     def size(self) -> Size:
-        """Return the number of members, as a `LatticeSet` does: two bounds, here equal."""
+        """Return the number of members as two equal bounds, as `LatticeSet.size` does."""
         return Size(len(self), len(self))
 
     @property
@@ -121,7 +121,7 @@ class PredictionSet(BasePredictionSet):
         """
         n = len(self.states)
         if self.all_p_values is not None:
-            # All sequences in their order: what comes before a step, its state, what comes after.
+            # Axes: the steps before, the state of the step, the steps after.
             tables = (self.all_p_values.reshape(n**k, n, -1) for k in range(self.horizon))
             return np.array([table.max(axis=(0, 2)) for table in tables])
         best = np.zeros((self.horizon, n))

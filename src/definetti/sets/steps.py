@@ -26,7 +26,7 @@ from definetti.symmetry.base import LAST
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StepSets(BaseStepwiseSet):
-    """For each step the states that are possible there, with a promise about all steps together.
+    """A set of states for each step, with a guarantee about all steps together.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class StepSets(BaseStepwiseSet):
 
     @property
     def filled_steps(self) -> BoolArray:
-        """At which steps no state is plausible, and the most probable was let in: (horizon,)."""
+        """Which steps were empty and got their most probable state: (horizon,)."""
         return np.asarray(~self._plausible.any(axis=1) & (not self.allow_empty))
 
     @property
@@ -100,7 +100,7 @@ class StepSets(BaseStepwiseSet):
         return bool(self.filled_steps.any())
 
     def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
-        """Tell whether the sets have a sequence without what was filled in."""
+        """Tell whether the sets have a sequence, filling left out."""
         return truth in (replace(self, allow_empty=True) if self.filled else self)
 
     @cached_property
@@ -127,7 +127,7 @@ class StepSets(BaseStepwiseSet):
         raise _no_sequences("p_value")
 
     def wrong(self, sequence: Any) -> int:
-        """Return at how many steps a sequence is outside of the set."""
+        """Return the number of steps at which a sequence is outside the sets."""
         return int((~self.nodes[np.arange(self.horizon), self._read(sequence)]).sum())
 
     def __contains__(self, sequence: Any) -> bool:
@@ -160,7 +160,7 @@ def step_sets(
     max_errors: int,
     allow_empty: bool = True,
 ) -> StepSets:
-    """Return a set of states for each step, good for whatever the last state is.
+    """Return a set of states for each step, valid for every last state.
 
     The promise given a last state is kept where, if that state is the true one, every step has what
     its limit lets in. At the last step the truth is that state itself, which is held to its own
@@ -189,8 +189,8 @@ def step_sets(
     own = np.array(limits)
     largest = own.max()
     if guarantee == "errors" and not max_errors:
-        # A true last state that its own limit leaves out has lost the window, whatever becomes of
-        # the other steps: it need not be reckoned with there.
+        # Where the true last state exceeds its own limit, the window is missed whatever the other
+        # steps are, so that the limit of that state need not cover them.
         largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
     sets = StepSets(
         task.labels,
@@ -211,6 +211,6 @@ def step_sets(
 
 
 def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:
-    """Return the nonconformity of all past steps, for one last state, in rising order."""
+    """Return the sorted nonconformity of all past steps, for one last state."""
     windows = task.hide_unseen(task.windows_ending(task.past_ends(last)))
     return round_scores(np.sort(Band(lag=task.lag).steps(estimate, windows), axis=None))

@@ -1,4 +1,4 @@
-"""What sets say of themselves: what they promise, and what they cannot tell for want of data."""
+"""Wording of prediction sets: their guarantee, and notes on too little data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
 from definetti.symmetry.base import LAST, Symmetry
 
-# Said of a set that would be empty, and has its most plausible sequence instead.
+# Note of a set that was empty and got its most plausible sequence.
 FILLED = "nothing is plausible at this level; the most plausible is shown"
-NAMED = 3  # states that are spoken of by name
-ENOUGH = 20  # windows that a level may leave out, of those that are recommended
+NAMED = 3  # states that a note names
+ENOUGH = 20  # windows above alpha among the recommended number
 
 
 def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = LAST) -> str:
-    """Say what a set of sequences promises."""
+    """Write the guarantee of a set of sequences."""
     if confidence_level is None:
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if not exact:
@@ -35,7 +35,7 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
 def promise_by_step(
     confidence_level: ConfidenceLevel, exact: bool, given: str, guarantee: str, max_errors: int
 ) -> str:
-    """Say what sets of states for each step promise."""
+    """Write the guarantee of sets of states for each step."""
     if not exact:
         return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
     level = write_at_least(confidence_level)
@@ -51,12 +51,12 @@ def promise_by_step(
 
 
 def short(value: object) -> str:
-    """Write a value in a few words, however long it is."""
+    """Write a value, shortened where it is long."""
     return reprlib.repr(value)
 
 
 class Size(NamedTuple):
-    """Two numbers between which the number of members lies; equal where it is known."""
+    """Bounds on the number of members; equal where it is known."""
 
     low: int
     high: int
@@ -67,16 +67,16 @@ class Size(NamedTuple):
 
 
 def _write_number(number: int) -> str:
-    """Write a whole number of any size in a few digits."""
+    """Write a whole number of any size in few digits."""
     if number < 10**7:
         return f"{number:,}"
-    power = int((number.bit_length() - 1) * math.log10(2))  # or one less than it is
+    power = int((number.bit_length() - 1) * math.log10(2))  # may be one too small
     power += number >= 10 ** (power + 1)
     return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
 
 
 class InsufficientCalibration(NamedTuple):
-    """States that end too few blocks of the past for anything that ends in them to be left out.
+    """States that end too few past blocks for candidates ending in them to be excluded.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class InsufficientCalibration(NamedTuple):
     def of(
         cls, task: PredictionTask, numbers: list[int], alphas: list[Fraction]
     ) -> InsufficientCalibration:
-        """Find the states with too few blocks, by the numbers of blocks that all states have."""
+        """Find the states with too few blocks, given the number of blocks of each state."""
         by_last = task.symmetry.given == LAST
         present = () if by_last else (task.labels[task.history.last],)
         horizon, length = len(task.observations), len(task.history)
@@ -121,7 +121,7 @@ class InsufficientCalibration(NamedTuple):
         present: tuple[Hashable, ...],
         symmetry: Symmetry,
     ) -> InsufficientCalibration:
-        """Find them for a window of a backtest."""
+        """Find such states for a window of a backtest."""
         needed = list(map(blocks_needed, alphas))
         few = [last for last, number in enumerate(numbers) if number < needed[last]]
         few.sort(key=lambda last: numbers[last] / needed[last])
@@ -141,7 +141,7 @@ class InsufficientCalibration(NamedTuple):
         )
 
     def note(self, everything: bool, steps: int = 1) -> str:
-        """Say in a line what a set does not say; `steps` of a set step by step."""
+        """Write a note of one line; `steps` for sets of states by step."""
         if not self.labels:
             return ""
         if self.present:
@@ -155,7 +155,7 @@ class InsufficientCalibration(NamedTuple):
         return f"leaves nothing out that ends in {names}: too few windows of the past do"
 
     def warn(self) -> None:
-        """Warn of it, with what can be done."""
+        """Warn, with the remedy."""
         if not self.labels:
             return
         begin = f"too few blocks of {self.horizon} steps to leave anything out at level "
@@ -176,7 +176,7 @@ class InsufficientCalibration(NamedTuple):
         warn_caller(message, FewBlocksWarning)
 
     def _write_counts(self) -> str:
-        """Say how many blocks states have, of those that they need."""
+        """Write how many blocks states have and need."""
         alike = len(set(self.needed)) == 1
         words = [
             f"{label!r} has {number}{'' if alike else f' of {needed}'}"
@@ -185,22 +185,22 @@ class InsufficientCalibration(NamedTuple):
         return f"{_listed(words, 'and')}{f' of the {self.needed[0]}' if alike else ''}"
 
     def _write_remedy(self) -> str:
-        """Say what helps: to merge rare states or to lower their level; for all, more data."""
+        """Write the remedy: merge rare states or lower their level; for all states, more data."""
         if len(self.labels) == self.states:
             number, takes = self.numbers[0], self.needed[0]
             if number:
                 more = f"about {takes / number:.1f} times the {self.length:,} steps"
-            else:  # each block is at least so long
+            else:  # the shortest length of a block
                 more = f"at least {(takes + 1) * self.horizon:,} steps"
             return f"give {more} to calibrate on, or lower the level or the horizon"
-        # More data would be a long wait for a rare state, and a common one needs no other promise.
+        # More data take long for a rare state; a common one needs no other level.
         single = len(self.labels) == 1
         it, state = ("it", "a state that is") if single else ("them", "states that are")
         remedy = (
             f"merge {it} with {state} like {it}, or use symmetry='departures', to which a rare "
             "last state is none"
         )
-        # Levels that so few blocks can keep; none where there is no block at all.
+        # The highest level for so few blocks; none without blocks.
         lower = [
             f"{label!r}: {math.floor(100 * number / (number + 1)) / 100:g}"
             for label, number in zip(self.labels, self.numbers, strict=True)
@@ -213,7 +213,7 @@ class InsufficientCalibration(NamedTuple):
 
 
 def note_recent(symmetry: Symmetry, alphas: list[Fraction], number: int) -> str:
-    """Say that a symmetry compares with fewer windows than a level needs, where it does.
+    """Note that a symmetry compares with fewer windows than a level needs, if so.
 
     The number is how many windows of the past a candidate is compared with, at most.
     """
@@ -230,7 +230,7 @@ def join_notes(*notes: str) -> str:
 
 
 def _widen(symmetry: Symmetry, alpha: Fraction) -> str:
-    """Say how many windows a symmetry compares with, and how to have enough for a level."""
+    """Write how many windows a symmetry compares with, and how to have enough."""
     wider = f"symmetry={symmetry.known_as.capitalize()}(recent={math.ceil(ENOUGH / alpha)})"
     return f"compares with at most the latest {symmetry.recent} windows; use {wider}"
 
