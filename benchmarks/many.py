@@ -17,7 +17,7 @@ from benchmarks.models import draw_sample, random_model
 from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Classifier, Gaussian
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.window_loop import roll_levels
 
 STATES, SYMBOLS, KNOWN = 5, 5, 20_000
 LENGTHS = (10_000, 100_000, 1_000_000)

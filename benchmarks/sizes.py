@@ -9,7 +9,7 @@ from rich.console import Console
 
 from benchmarks.tables import make_table, show_table
 from definetti import HMM, ConformalHMM
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.exceptions import NotExactWarning
 from definetti.simulate import sample
 from definetti.verify import oracle_size

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Gaussian, Words
-from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
+from definetti.evaluation.window_loop import roll_levels
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory, Order
@@ -128,6 +128,7 @@ def work_out(
             memory=MEMORIES[memory],
             states=labels,
             train_size=int(TRAINED * length) if model == "fixed" else None,
+            allow_empty=True,
             random_state=0,
         )
         cp.fit(*history.piece(0, first))

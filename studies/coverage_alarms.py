@@ -20,7 +20,7 @@ from rich.table import Table
 
 from definetti import HMM, ConformalHMM
 from definetti._system.arrays import FloatArray
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.martingales import Misses
 from studies.streams import ALPHA, World, at_each_step, bet, draw, make_changes, make_worlds, walk
 

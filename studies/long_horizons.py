@@ -28,7 +28,7 @@ from definetti.data.history import windows_at
 from definetti.emissions import Categorical, Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.thresholds import blocks_needed
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.exceptions import FewBlocksWarning
 from definetti.scores import Band
 

@@ -21,8 +21,8 @@ from definetti.conformal.sequences import ConformalSequences
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.thresholds import blocks_needed
+from definetti.evaluation.intervals import exact_interval
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import FewBlocksWarning
 from definetti.experiments.worlds import read_nights
 from definetti.models.hmm import HMM

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from definetti import ConformalHMM
 from definetti.check import Diagnosis, check
-from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
+from definetti.evaluation.window_loop import roll_levels
 from definetti.memory import Age
 from definetti.symmetry import Full
 from studies.choices import RecordedKind, read
@@ -48,7 +48,7 @@ def judge(
         stop = min(len(history.states), first + each)
         cp = ConformalHMM(
             data.model, states=labels, train_size=int((first - begin) * TRAINED / LABELLED),
-            random_state=0, **{"symmetry": Full(n_resamples=199), **settings},
+            allow_empty=True, random_state=0, **{"symmetry": Full(n_resamples=199), **settings},
         ).fit(*history.piece(begin, first))  # fmt: skip
         found = roll_levels(cp, *history.piece(first, stop), (LEVEL,), 1, by_p_values=True)
         judged = found.evaluation(0)

@@ -25,7 +25,7 @@ from scipy.stats import binom
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.engine.stream import PARTS
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
 from definetti.models.hmm import stationary
 from studies.p_value_streams import stream_p_values, visit_p_values

@@ -3,7 +3,7 @@
 from benchmarks.walk import count_switches, record_calls
 
 from definetti import ConformalHMM
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.simulate import weather
 
 Y, X = weather(60, random_state=0)
@@ -16,8 +16,8 @@ def predicted():
 def test_it_counts_the_calls_of_the_package_and_no_others():
     assert record_calls(lambda: sorted("others", key=str.lower)) == []
     calls = record_calls(lambda: exact_interval(1, 2))
-    assert set(calls) <= {"evaluation/summarize.py", "_system/checks.py"}
-    calls = [one for one in calls if one == "evaluation/summarize.py"]
+    assert set(calls) <= {"evaluation/intervals.py", "_system/checks.py"}
+    calls = [one for one in calls if one == "evaluation/intervals.py"]
     assert calls
     assert count_switches(calls) == 0
 

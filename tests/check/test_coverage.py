@@ -6,7 +6,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.check import MeasuredCoverage, check
 from definetti.check import coverage as module
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.simulate import weather
 
 HOW = {"n_resamples": 19, "random_state": 0, "pictures": False}

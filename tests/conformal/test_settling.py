@@ -8,7 +8,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM
 from definetti.engine.algorithm import rank
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.window_loop import roll_levels
 from definetti.verify import enumerate_ranks
 
 SAYS = "the model fixed on the first half"

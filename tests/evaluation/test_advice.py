@@ -11,8 +11,8 @@ from definetti import HMM, ConformalHMM
 from definetti.cli import app
 from definetti.emissions import Gaussian
 from definetti.evaluation import run_backtest
-from definetti.evaluation.advice import effective_number
 from definetti.evaluation.backtest import OURS, WITHOUT
+from definetti.evaluation.intervals import effective_number
 
 
 def chain(number, stay=0.6, seed=0):

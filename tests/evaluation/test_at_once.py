@@ -15,7 +15,7 @@ from definetti import HMM, ConformalHMM
 from definetti.emissions import Classifier, Emission
 from definetti.engine.stream import find_step_score
 from definetti.evaluation.backtest import run_backtest
-from definetti.evaluation.rolling import roll_at_once, roll_levels
+from definetti.evaluation.window_loop import roll_at_once, roll_levels
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.experiments import Classical
 from definetti.memory import Memory
@@ -52,8 +52,6 @@ def rolled(cp, observations, states, horizon, levels="own", **how):
     """Both ways, once it is known that there are two."""
     asked, by_p_values = LEVELS[levels]
     how = {"lag": 0, "observed": None, "by_p_values": by_p_values, **how}
-    if "filling" not in how:
-        how["filling"] = by_p_values and not cp.allow_empty
     segment = (None if observations is None else observations[KNOWN:]), states[KNOWN:]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -120,10 +118,9 @@ def test_pieces_make_no_difference(monkeypatch, seen, levels):
 
 def roll_again(cp, seen, horizon, levels):
     asked, by_p_values = LEVELS[levels]
-    filling = by_p_values and not cp.allow_empty
     return roll_at_once(
         cp, OBSERVED[seen][KNOWN:], STATES[KNOWN:], asked, horizon, lag=0, observed=None,
-        by_p_values=by_p_values, filling=filling,
+        by_p_values=by_p_values,
     )  # fmt: skip
 
 
@@ -138,12 +135,12 @@ CLASSICAL = product(
 @pytest.mark.parametrize(("score", "seen", "horizon", "levels"), some(CLASSICAL, 8))
 def test_the_classical_way(score, seen, horizon, levels):
     them = Classical(conformity_score=score, train_size=13, confidence_level=0.6, random_state=1)
-    check_same(*rolled(them, OBSERVED[seen], STATES, horizon, levels, filling=False))
+    check_same(*rolled(them, OBSERVED[seen], STATES, horizon, levels))
 
 
 def test_a_state_that_the_classical_way_never_saw():
     late = [*STATES[:60], "new", *STATES[61:]]
-    check_same(*rolled(Classical(train_size=13), SYMBOLS, late, 2, filling=False))
+    check_same(*rolled(Classical(train_size=13), SYMBOLS, late, 2))
 
 
 def test_what_derives_from_the_classical_way_is_asked_window_by_window():
@@ -151,7 +148,7 @@ def test_what_derives_from_the_classical_way_is_asked_window_by_window():
         pass
 
     for them in (Other(train_size=13), Classical(train_size=0.3, stride=2)):
-        at_once, one_by_one = rolled(them, SYMBOLS, STATES, 1, filling=False)
+        at_once, one_by_one = rolled(them, SYMBOLS, STATES, 1)
         assert at_once is None
         assert len(one_by_one.covers) == LENGTH - KNOWN
 
@@ -345,5 +342,5 @@ def test_a_backtest_has_the_same_numbers(monkeypatch):
     cp = ConformalHMM(random_state=0, smoothing=True)
     levels = [0.5, 0.9]
     quick = run_backtest(cp, y, x, levels=levels).methods["definetti"]
-    monkeypatch.setattr("definetti.evaluation.rolling.roll_at_once", lambda *_, **__: None)
+    monkeypatch.setattr("definetti.evaluation.window_loop.roll_at_once", lambda *_, **__: None)
     check_same(quick, run_backtest(cp, y, x, levels=levels).methods["definetti"])

@@ -8,8 +8,8 @@ from tests.making import grouped
 
 from definetti import HMM, ConformalHMM, ConformalSequences
 from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series, summary
+from definetti.evaluation.intervals import mean_interval, p_value_of_mean
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.verdict import mean_interval, p_value_of_mean
 from definetti.simulate import weather
 
 

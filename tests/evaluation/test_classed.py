@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.evaluation import rolling
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation import window_loop
+from definetti.evaluation.window_loop import roll_levels
 
 KEPT = ("p_values", "sizes", "covers", "scaled_sizes", "first")
 
@@ -41,9 +41,9 @@ def test_all_windows_are_ranked_as_each(monkeypatch, how):
         y[5::7] = [None] * len(y[5::7])
     past, new = (None, None) if plain else (y[:known], y[known:])
     cp = ConformalHMM(**how).fit(past, x[:known])
-    taken, ranked = [], rolling.rank_counted_windows
+    taken, ranked = [], window_loop.rank_counted_windows
     monkeypatch.setattr(
-        rolling, "rank_counted_windows", lambda *one: taken.append(1) or ranked(*one)
+        window_loop, "rank_counted_windows", lambda *one: taken.append(1) or ranked(*one)
     )
     once, apart = (
         roll_levels(cp, new, x[known:], [0.6, 0.9], 1, at_once=one) for one in (True, False)

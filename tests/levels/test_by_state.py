@@ -19,7 +19,7 @@ from definetti import (
 from definetti.cli.estimators import read_confidence
 from definetti.cli.verify import MODELS as LAWS
 from definetti.evaluation.backtest import run_backtest
-from definetti.evaluation.summarize import summary
+from definetti.evaluation.results import summary
 from definetti.exceptions import FewBlocksWarning
 from definetti.experiments.contestants import Baseline
 from definetti.levels import read_levels

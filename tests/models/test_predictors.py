@@ -13,7 +13,7 @@ from tests.products import covering
 from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
 from definetti.emissions import Categorical, Gaussian, Mixed
 from definetti.emissions.classifier import Classifier, LogLikelihood
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.models.hmmlearn import FromHmmlearn
 from definetti.models.predictors import Predictor, from_torch
 from definetti.simulate import sample, weather

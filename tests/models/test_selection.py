@@ -8,7 +8,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM, GroupedConformalHMM, load
 from definetti.emissions.tempered import Boosted, Linear, _log_shares
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.window_loop import roll_levels
 from definetti.models import TrainedHMM, selection
 from definetti.models.selection import SelectedHMM
 from definetti.verify import enumerate_ranks

@@ -14,8 +14,8 @@ import pytest
 from definetti import ConformalHMM
 from definetti.check import check
 from definetti.evaluation import run_backtest
+from definetti.evaluation.results import summary
 from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
-from definetti.evaluation.summarize import summary
 from definetti.exceptions import NotExactWarning
 from definetti.report import make_report, report_series
 from definetti.simulate import weather

@@ -13,8 +13,8 @@ from definetti import ConformalHMM, Errors
 from definetti.check import check
 from definetti.engine.pvalues import entry
 from definetti.evaluation.backtest import REPEAT, WITHOUT, fit_rivals
-from definetti.evaluation.summarize import summary
-from definetti.evaluation.verdict import mean_interval
+from definetti.evaluation.intervals import mean_interval
+from definetti.evaluation.results import summary
 from definetti.experiments import Classical
 from definetti.report import make_report
 from definetti.report.page import embedded

@@ -7,7 +7,7 @@ from tests.making import grouped
 
 from definetti import HMM, ConformalHMM
 from definetti.evaluation import backtest_series
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
 from definetti.report import report_series
 from definetti.simulate import weather
 

@@ -15,7 +15,7 @@ from tests.symmetry.test_by_visits import FOUR, NOTHING, SHOWN, THREE, TWO, cove
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.data.history import Completion, History
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.window_loop import roll_levels
 from definetti.simulate import weather
 from definetti.symmetry import Departures, Reference, Spaced, TogetherDepartures
 from definetti.verify import LAWS, enumerate_departures, enumerate_ranks, enumerate_sequences

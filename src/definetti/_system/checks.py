@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
 RESAMPLES = 999  # draws, where rearrangements are too many to be counted
+# Of every backtest: the share of the labelled rows before its first window, and the most windows.
+START, WINDOWS = 0.5, 500
 MOST_RESAMPLES = 10**6  # draws, of which each costs a pass over the rows
 PACKAGE = str(Path(__file__).parent.parent)
 

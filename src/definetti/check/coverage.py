@@ -17,8 +17,8 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.data.labels import piece
 from definetti.evaluation.backtest import segments_after, spread_windows
-from definetti.evaluation.rolling import count_windows, roll_segments
-from definetti.evaluation.summarize import exact_interval
+from definetti.evaluation.intervals import exact_interval
+from definetti.evaluation.window_loop import count_windows, roll_segments
 from definetti.memory import Memory
 
 LATEST = 100_000  # rows that are looked at

@@ -178,7 +178,7 @@ def _describe_level(
 ) -> dict[str, Any]:
     """Return the evaluation at one level, by method, with the row numbers of the file."""
     from definetti.evaluation.backtest import OURS
-    from definetti.evaluation.summarize import summary
+    from definetti.evaluation.results import summary
 
     rows, asked = np.asarray(table.rows), test.horizon - test.lag
     found = {name: one._replace(begins=rows[one.begins]) for name, one in found.items()}

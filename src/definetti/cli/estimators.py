@@ -83,7 +83,7 @@ def list_levels(confidence_level: Any, states: Iterable[Hashable]) -> list[float
 
 def name_levels(confidence_level: Any, states: Iterable[Hashable]) -> float | dict[str, float]:
     """Return levels for JSON: a number, or the level of each state by its name."""
-    from definetti.evaluation.summarize import names_of
+    from definetti.evaluation.results import names_of
 
     if not isinstance(confidence_level, dict):
         return float(confidence_level)

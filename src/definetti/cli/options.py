@@ -17,8 +17,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from definetti._system.checks import START
 from definetti.cli.errors import report_errors
-from definetti.evaluation import START
 
 # An option in a panel of the help.
 data_option = functools.partial(typer.Option, rich_help_panel="Data")

@@ -329,7 +329,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         `lengths` are those of segments between gaps; the first continues the history, and is empty
         where a gap follows the history.
         """
-        from definetti.evaluation.rolling import judge_windows
+        from definetti.evaluation.window_loop import judge_windows
 
         states = readable(states, "states")
         truth = self._check_truth(states)

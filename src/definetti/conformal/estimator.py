@@ -15,7 +15,7 @@ from definetti.data.labels import array_of, readable
 from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank, p_values_of
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.rolling import share_right
+from definetti.evaluation.window_loop import share_right
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory

@@ -25,7 +25,7 @@ from definetti.data.series import at_rows, is_nested, join_observations, join_st
 from definetti.data.timing import check_aligned
 from definetti.engine.promise import Guarantee
 from definetti.engine.thresholds import after_errors, read_groups, weighted_limit
-from definetti.evaluation.verdict import lower_bound
+from definetti.evaluation.intervals import lower_bound
 from definetti.models.base import Model
 from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
 from definetti.sets.base import BoolArray

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray
 from definetti.evaluation.judged import JudgedLevels
 from definetti.evaluation.results import Evaluation
+from definetti.levels import ACI
 from definetti.symmetry import Departures, Spaced, find_symmetry
 
 if TYPE_CHECKING:
@@ -22,25 +21,6 @@ CLASSICAL, PREVIOUS, REPEAT = "classical", "classical with previous state", "rep
 SMALLER = 0.95  # of our states a step, from which on sets without a guarantee are worth a word
 RECENT = 50  # windows that a law which drifts is compared with
 RATE = 0.02  # by which an adaptive level moves
-
-
-def effective_number(hits: npt.NDArray[Any]) -> float:
-    """Return how many independent windows successive windows are worth, by their misses.
-
-    The number divided by one plus twice the sum of the autocorrelations of misses, as far as these
-    are above two standard errors.
-    """
-    number, centred = len(hits), hits - hits.mean()
-    variance = float(centred @ centred)
-    if variance <= 0:
-        return float(number)
-    total = 0.0
-    for lag in range(1, number // 4):
-        correlation = float(centred[lag:] @ centred[:-lag]) / variance
-        if correlation <= 2 / np.sqrt(number):
-            break
-        total += correlation
-    return number / (1 + 2 * total)
 
 
 def simpler_method(
@@ -147,12 +127,15 @@ def remedy(
             ]
     shares = [f"{words} {one.coverage:.3f}" for words, one in early.items()]
     words = f"no remedy held on both halves of the windows ({', '.join(shares) or 'none tried'})"
-    adapted = adapt_levels(ours.p_values, level)[half:]
-    if not np.isnan(ours.p_values).any() and adapted.mean() >= level - RATE:
-        words += (
-            f"; adaptive levels, which assume nothing, cover {adapted.mean():.3f} of the second "
-            "half: Monitor(..., adaptive=), definetti monitor"
-        )
+    if not np.isnan(ours.p_values).any():
+        adaptive = ACI(level, RATE)
+        hits = [not adaptive.update(p_value) for p_value in ours.p_values.tolist()]
+        adapted = np.mean(hits[half:])
+        if adapted >= level - RATE:
+            words += (
+                f"; adaptive levels, which assume nothing, cover {adapted:.3f} of the second half: "
+                "Monitor(..., adaptive=), definetti monitor"
+            )
     return [words]
 
 
@@ -170,16 +153,6 @@ def _alternatives(predictor: ConformalHMM, observed: bool) -> dict[str, Conforma
         words = 'a model refitted for each candidate (model="auto", no train_size)'
         found[words] = {"model": "auto", "train_size": None}
     return {words: copy.deepcopy(predictor).set_params(**how) for words, how in found.items()}
-
-
-def adapt_levels(p_values: FloatArray, level: float) -> npt.NDArray[np.bool_]:
-    """Tell which windows are covered if the level adapts after each (Gibbs & Candès 2021)."""
-    aim = alpha = 1 - level
-    hits = np.zeros(len(p_values), dtype=np.bool_)
-    for k, p_value in enumerate(p_values.tolist()):
-        hits[k] = p_value > alpha
-        alpha += RATE * (aim - (not hits[k]))
-    return hits
 
 
 def _reached(found: Evaluation) -> bool:

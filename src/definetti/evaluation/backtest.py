@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_limit, checked_number, checked_share
+from definetti._system.checks import START, WINDOWS, checked_limit, checked_number, checked_share
 from definetti.data.labels import check_pairs, count_rows, piece
 from definetti.data.timing import read_rows
 from definetti.engine.task import PER_WINDOW, is_long, powered
-from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.advice import CLASSICAL as CLASSICAL
 from definetti.evaluation.advice import OURS as OURS
 from definetti.evaluation.advice import PREVIOUS as PREVIOUS
@@ -34,7 +33,7 @@ from definetti.evaluation.advice import WITHOUT as WITHOUT
 from definetti.evaluation.advice import remedy, simpler_method
 from definetti.evaluation.judged import JudgedLevels, places_of
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
+from definetti.evaluation.window_loop import count_windows, rising_levels, roll_segments
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.models.hmm import HMM
 from definetti.sets import read_guarantee
@@ -335,7 +334,6 @@ def run_backtest(
             way, seen, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
             observed=known, asked=asked, verbose=verbose,
             by_p_values=len(levels) > 1 and guarantee == "all",
-            filling=not ours.allow_empty,
         )  # fmt: skip
         return judged._replace(begins=judged.begins + begin)
 

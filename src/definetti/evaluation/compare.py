@@ -20,7 +20,7 @@ from definetti.data.labels import (
 )
 from definetti.data.timing import check_aligned
 from definetti.engine.pvalues import miscoverage
-from definetti.evaluation.summarize import share
+from definetti.evaluation.intervals import share
 from definetti.sets.base import Backend, installed
 
 

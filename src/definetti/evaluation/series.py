@@ -13,16 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.evaluation.intervals import interval_of, p_of_hits
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.summarize import exact_interval
-from definetti.evaluation.verdict import (
-    FULL,
-    SHARED_CALIBRATION,
-    mean_interval,
-    p_of_hits,
-    say_empty,
-    say_full,
-)
+from definetti.evaluation.verdict import FULL, SHARED_CALIBRATION, say_empty, say_full
 
 FRAMES = ("polars", "pandas", "pyarrow")
 DOUBT = 0.05  # the chance that any series is named that keeps its level
@@ -83,9 +76,7 @@ class SeriesRecord(NamedTuple):
         """The 95 % interval of the coverage: exact, or of shares of steps that of their mean."""
         if not self.judged or self.shared_calibration:
             return math.nan, math.nan
-        if self.shares:
-            return mean_interval(self.shares)
-        return exact_interval(int(self.covered), self.judged)
+        return interval_of(self.hits)
 
     @property
     def low(self) -> float:
@@ -253,10 +244,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         """The 95 % interval of the coverage of all series, as that of one."""
         if not self.judged or self.shared_calibration:
             return math.nan, math.nan
-        hits = self.hits
-        if hits.dtype != np.bool_:
-            return mean_interval(hits)
-        return exact_interval(int(hits.sum()), len(hits))
+        return interval_of(self.hits)
 
     @property
     def look_at(self) -> list[SeriesRecord]:

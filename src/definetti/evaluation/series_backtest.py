@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from definetti._system.checks import checked_flag, checked_jobs, checked_number, entropy_of
+from definetti._system.checks import START, checked_flag, checked_jobs, checked_number, entropy_of
 from definetti._system.terminal import show_progress
 from definetti.data.series import SeriesRows, drop_unlabelled
-from definetti.evaluation import START
 from definetti.evaluation.backtest import check_plan, plan_windows
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.evaluation.series import (
     SHORT,
     TRAINED,
@@ -25,6 +23,7 @@ from definetti.evaluation.series import (
     SeriesRecord,
     join_levels,
 )
+from definetti.evaluation.window_loop import count_windows, rising_levels, roll_segments
 from definetti.exceptions import UntrainedStateError
 from definetti.levels.by_state import several_levels
 

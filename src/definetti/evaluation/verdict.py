@@ -3,78 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from math import log
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.evaluation.intervals import p_of_hits
 
 if TYPE_CHECKING:
     from definetti.evaluation.results import Evaluation
-
-
-TAIL = 0.025  # the p-value that bets aim at
-PRIOR = 0.25  # the variance that is assumed before the first variable
-TRUNCATION = 0.75  # of the largest bet that cannot lose everything
-HALVINGS = 30  # of an interval that holds a bound
-
-
-def _bets(values: FloatArray, tail: float) -> FloatArray:
-    """Return a bet for each variable, from those before it."""
-    counts = np.arange(2, len(values) + 2)
-    means = (0.5 + values.cumsum()) / counts
-    variances = (PRIOR + ((values - means) ** 2).cumsum()) / counts
-    before = np.append(PRIOR, variances[:-1])
-    return np.asarray(np.sqrt(-2 * log(tail) / (before * len(values))))
-
-
-def _log_capital(values: FloatArray, bets: FloatArray, mean: float) -> float:
-    """Return the log capital of bets against a mean; it falls as the mean rises."""
-    return float(np.log1p(np.minimum(bets, TRUNCATION / mean) * (values - mean)).sum())
-
-
-def p_value_of_mean(values: npt.ArrayLike, mean: float, tail: float = TAIL) -> float:
-    """Return a p-value of the hypothesis that variables in [0, 1] have means of at least `mean`.
-
-    They come in the order in which they were observed; the test has most power at a p-value `tail`.
-
-    >>> values = np.tile([1.0, 0.8], 50)
-    >>> p_value_of_mean(values, 0.95) < 0.001, p_value_of_mean(values, 0.9)
-    (True, 1.0)
-    """
-    misses = 1.0 - np.asarray(values, dtype=np.float64)
-    if misses.mean() <= 1.0 - mean:
-        return 1.0
-    if mean >= 1:
-        return 0.0
-    capital = _log_capital(misses, _bets(misses, tail), 1.0 - mean)
-    return float(np.exp(-max(capital, 0.0)))
-
-
-def mean_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
-    """Return a confidence interval for the mean of variables in [0, 1], in the order observed.
-
-    >>> low, high = mean_interval(np.tile([1.0, 0.8], 50))
-    >>> round(low, 3), round(high, 3)
-    (0.853, 0.928)
-    """
-    hits, tail = np.asarray(values, dtype=np.float64), (1 - confidence) / 2
-    return lower_bound(hits, tail), 1.0 - lower_bound(1.0 - hits, tail)
-
-
-def lower_bound(values: FloatArray, tail: float = TAIL) -> float:
-    """Return a bound below the mean of variables, but for a probability of at most `tail`."""
-    bets, low, high = _bets(values, tail), 0.0, float(values.mean())
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if middle > 0 and _log_capital(values, bets, middle) >= -log(tail):
-            low = middle
-        else:
-            high = middle
-    return low
-
 
 ERROR_RATE = 0.05  # of the whole verdict, half of it for all windows and half for parts of them
 PARTS = 20  # of the windows, at whose edges a shortfall may begin or end
@@ -145,7 +83,7 @@ class Verdict(NamedTuple):
 
 
 class SomeWindows(NamedTuple):
-    """Some of the windows: which, what they promise, and how likely so few hits are at that."""
+    """Some of the windows judged: which, what they promise, and how likely so few hits are then."""
 
     where: str
     windows: IntArray
@@ -159,47 +97,43 @@ def judge_promise(found: Evaluation) -> Verdict | None:
     levels = found.levels
     if levels is None or found.nodes is None:
         return None
-    apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
-    judged = np.flatnonzero(~apart & ~np.isnan(levels))
-    hits = found.kept_shares[judged]
-    about = {
-        "unseen": int(apart.sum()), "width": float(found.width), "states": found.nodes.shape[1],
-        "empty": float(found.empty_shares.mean()),
-    }  # fmt: skip
-    more = _count_apart(int(apart.sum()))
+    unseen = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
+    judged = np.flatnonzero(~unseen & ~np.isnan(levels))
+    hits, promised, empty = found.kept_shares[judged], levels[judged], found.empty_shares
+    n, more = found.nodes.shape[1], _count_apart(int(unseen.sum()))
+    verdict = partial(
+        Verdict, p_value=None, rows=None, state=None, unseen=int(unseen.sum()),
+        width=float(found.width), states=n,
+    )  # fmt: skip
     if not len(judged):
         words = f"cannot tell: no window has states that had come up before{more}"
-        return Verdict(None, words, np.nan, None, 0, None, None, None, **about)
-    promised, empty = levels[judged], float(found.empty_shares[judged].mean())
-    about["empty"], what = empty, "steps" if found.guarantee == "steps" else "sets"
-    by_state = isinstance(found.confidence_level, Mapping)
-    whole, *parts = (
-        _by_state(found, judged, hits, promised)
-        if by_state
-        else _along(found, hits, float(promised[0]))
+        return verdict(None, words, np.nan, None, 0, empty=float(empty.mean()))
+    share, level, by_steps = float(hits.mean()), float(promised[0]), found.guarantee == "steps"
+    by_state, emptied = isinstance(found.confidence_level, Mapping), float(empty[judged].mean())
+    say_emptied = partial(
+        say_empty, emptied, 1 - float(promised.mean()), what="steps" if by_steps else "sets"
     )
+    parts = [SomeWindows("", np.arange(len(hits)), level, np.inf)]
     if found.calibration_noise is not None:
-        every, level = np.arange(len(hits)), float(promised[0])
         allowed = max(level - found.calibration_noise, 0.0)
-        whole, parts = SomeWindows("", every, level, 2 * p_of_hits(hits, allowed)), []
+        parts = [parts[0]._replace(p_value=2 * p_of_hits(hits, allowed))]
     elif found.shared_calibration:
-        share, level = float(hits.mean()), whole.promised
-        words = f"no verdict: {share:.3f} of {len(hits):,} {_unit(found, whole)}"
-        words += f", promised {level:.3g}; {SHARED_CALIBRATION.format('all windows')}"
-        words += say_full(found.width, found.nodes.shape[1])
-        words += say_empty(empty, 1 - float(promised.mean()), None, what)
-        return Verdict(
-            None, words + more, share, level, len(hits), None, None, None, **about
-        )  # fmt: skip
-    worst = min([whole, *parts], key=lambda part: part.p_value)
+        level = float(promised.mean()) if by_state else level
+        words = f"no verdict: {share:.3f} of {_count(len(hits), by_steps)}, promised {level:.3g}; "
+        words += f"{SHARED_CALIBRATION.format('all windows')}{say_full(found.width, n)}"
+        words += say_emptied(None) + more
+        return verdict(None, words, share, level, len(hits), empty=emptied)
+    elif by_state:
+        parts = _by_state(found, judged, hits, promised)
+    else:
+        parts = _along(found, judged, hits, level)
+    whole, worst = parts[0], min(parts, key=lambda part: part.p_value)
     kept: bool | None = worst.p_value > ERROR_RATE
-    about_worst = whole if kept else worst
-    share = float(hits[about_worst.windows].mean())
-    of = f"{share:.3f} of {len(about_worst.windows):,} {_unit(found, about_worst)}"
-    said = f"{of}, promised {about_worst.promised:.3g}"
-    rows = None
+    told = whole if kept else worst
+    share, rows = float(hits[told.windows].mean()), None
+    said = f"{share:.3f} of {_count(len(told.windows), by_steps)}, promised {told.promised:.3g}"
     if not kept:
-        words = f"short by {about_worst.promised - share:.2g}{worst.where}: {said}"
+        words = f"short by {told.promised - share:.2g}{worst.where}: {said}"
         rest = np.setdiff1d(whole.windows, worst.windows)
         if len(rest) and not by_state:
             words += f"; elsewhere {hits[rest].mean():.3f} of {len(rest):,}"
@@ -207,26 +141,25 @@ def judge_promise(found: Evaluation) -> Verdict | None:
             rows = _rows(found, judged[worst.windows])
     elif p_of_hits(np.zeros_like(hits), float(promised.max())) > ERROR_RATE / 2:
         kept, words = None, f"cannot tell, so few windows: {said}; more rows would tell"
-    elif found.nodes.shape[1] > 1 and found.width >= FULL * found.nodes.shape[1]:
-        width = f"{found.width:.3g} of {found.nodes.shape[1]:,} states a step"
-        words = f"kept, but the sets say nothing: {width}; {said}"
+    elif n > 1 and found.width >= FULL * n:
+        words = f"kept, but the sets say nothing: {found.width:.3g} of {n:,} states a step; {said}"
     else:
-        words = f"kept{' within chance' * (share < about_worst.promised)}: {said}"
-    words += say_empty(empty, 1 - float(promised.mean()), kept, what)
-    return Verdict(
-        kept, words + more, share, about_worst.promised, len(about_worst.windows),
-        min(worst.p_value, 1.0), rows, worst.state if kept is False else None, **about,
+        words = f"kept{' within chance' * (share < told.promised)}: {said}"
+    return verdict(
+        kept, words + say_emptied(kept) + more, share, told.promised, len(told.windows),
+        p_value=min(worst.p_value, 1.0), rows=rows, state=worst.state if kept is False else None,
+        empty=emptied,
     )  # fmt: skip
 
 
-def _along(found: Evaluation, hits: Any, level: float) -> list[SomeWindows]:
+def _along(found: Evaluation, judged: IntArray, hits: Any, level: float) -> list[SomeWindows]:
     """Return all windows, and those before and after each edge; p-values allow for their number."""
     number = len(hits)
     every = np.arange(number)
     edges = np.unique(np.linspace(0, number, min(PARTS, number) + 1).astype(int))[1:-1].tolist()
-    apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
-    first = (every if found.begins is None else found.begins)[np.flatnonzero(~apart)]
-    unit = "windows" if found.begins is None else "rows"
+    first, unit = judged, "windows"
+    if found.begins is not None:
+        first, unit = found.begins[judged], "rows"
     found_parts = [SomeWindows("", every, level, 2 * p_of_hits(hits, level))]
     for edge in edges:
         at = f"about {int(first[edge]):,}"
@@ -253,18 +186,6 @@ def _by_state(
         where = f" for the state {found.states[code]}"
         parts.append(SomeWindows(where, windows, level, len(codes) * p_value, found.states[code]))
     return parts
-
-
-def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
-    """Return a p-value of the hypothesis that windows are covered as promised on average.
-
-    A binomial test of whether each was covered; of shares of steps, that of `p_value_of_mean`.
-    """
-    if hits.dtype == np.bool_:
-        from scipy.special import bdtr
-
-        return float(bdtr(int(hits.sum()), len(hits), level))
-    return p_value_of_mean(hits, level)
 
 
 def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
@@ -294,9 +215,8 @@ def say_full(width: float, states: float) -> str:
     return ""
 
 
-def _unit(found: Evaluation, part: SomeWindows) -> str:
-    word = "window" if len(part.windows) == 1 else "windows"
-    return f"{word}, by steps" if found.guarantee == "steps" else word
+def _count(number: int, by_steps: bool) -> str:
+    return f"{number:,} window{'s' * (number != 1)}{', by steps' * by_steps}"
 
 
 def _count_apart(number: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from definetti._system.cells import Cell, run_cells
 from definetti._system.files import replace_file
-from definetti.evaluation.rolling import roll_windows
+from definetti.evaluation.window_loop import roll_windows
 from definetti.exceptions import FewBlocksWarning, NotExactWarning
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
 from definetti.experiments.reproduction import Rows, check_experiment, mark_short, write_csv

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
+from definetti.evaluation.intervals import exact_interval
+from definetti.evaluation.results import find_worst_state, split_by_last_state
 from definetti.experiments.contestants import CONTESTANTS, Contestant
 from definetti.experiments.reproduction import PROMISED, Rows, average, group_rows
 from definetti.experiments.worlds import Drawn, Recorded

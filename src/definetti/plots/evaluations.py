@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from definetti.evaluation.intervals import share
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.summarize import share
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import (
     draw_cells,

@@ -18,8 +18,8 @@ from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
 from definetti.evaluation import START
 from definetti.evaluation.judged import entries_of_nodes, fill_entries
+from definetti.evaluation.results import names_of
 from definetti.evaluation.series import SeriesEvaluation
-from definetti.evaluation.summarize import names_of
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.models.hmm import HMM, TrainedHMM, probabilities

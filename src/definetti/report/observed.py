@@ -15,7 +15,7 @@ from definetti._system.arrays import IntArray
 from definetti.data.labels import is_missing, listed
 from definetti.emissions.choice import kinds_of
 from definetti.emissions.mixed import kind, read_columns
-from definetti.evaluation.summarize import names_of
+from definetti.evaluation.results import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
 MOST_COLUMNS = 12

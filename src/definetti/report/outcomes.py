@@ -9,9 +9,10 @@ import numpy as np
 
 from definetti.check import Curve, Diagnosis, Finding
 from definetti.evaluation.backtest import OURS, run_backtest
+from definetti.evaluation.intervals import share
 from definetti.evaluation.judged import JudgedLevels
+from definetti.evaluation.results import summary
 from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
-from definetti.evaluation.summarize import share, summary
 from definetti.report.page import round_for_page
 from definetti.symmetry import Spaced, Symmetry
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from definetti.conformal import ConformalHMM
-from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.window_loop import roll_levels
 from definetti.models import Model
 from definetti.sets.lattice import LatticeSet
 from definetti.verify import enumerate_ranks

@@ -1,8 +1,8 @@
 """Each window of a history predicted from all before it, and judged by the truth.
 
 One loop, `roll_windows`, serves `evaluate`, the backtest, `definetti compare` and the studies.
-There is one judge, `roll_levels`: at one level for `evaluate`, at all levels for a report. Where
-windows can be ranked in one pass, `roll_at_once` judges all of them, with the same results.
+`roll_levels` judges its windows, at one or several levels. Where windows can be ranked in one pass,
+`roll_at_once` judges all of them, with the same results.
 """
 
 from __future__ import annotations
@@ -97,12 +97,11 @@ def judge_windows(
     states: Sequence[Any],
     confidence_level: Any,
     horizon: int,
-    lag: int = 0,
-    verbose: bool = False,
-    lengths: Sequence[int] = (),
+    lag: int,
+    verbose: bool,
+    lengths: Sequence[int],
 ) -> Any:
     """Judge the sets of one level, the predictor's own if None, or of each of several levels."""
-    lengths = lengths or [len(states)]
     if not count_windows(lengths, horizon):
         raise ValueError(
             f"no segment of rows between holes has room for a window of {horizon}, but for the "
@@ -136,7 +135,6 @@ def roll_levels(
     observed: int | None = None,
     asked: int = 0,
     by_p_values: bool = False,
-    filling: bool = False,
     verbose: bool = False,
     at_once: bool = True,
     places: IntArray | None = None,
@@ -151,7 +149,6 @@ def roll_levels(
     observed : how many steps of a window are observed when it is predicted; all if left out
     asked : the place of the level whose sets are counted even where they are not listed
     by_p_values : read all levels off one prediction of all candidates; else one for each level
-    filling : whether sets read off so have their most plausible sequence where there is no other
     at_once : whether all windows may be predicted in one pass where that gives the same answers
     places : which windows to judge, in rising order; all if left out
     every : whether all are judged, whatever `places` says, if they are predicted in one pass
@@ -159,12 +156,12 @@ def roll_levels(
     if at_once:
         found_at_once = roll_at_once(
             predictor, observations, states, levels, horizon, lag=lag, observed=observed,
-            by_p_values=by_p_values, filling=filling,
+            by_p_values=by_p_values,
         )  # fmt: skip
         if found_at_once is not None:
             return found_at_once if places is None or every else found_at_once.take(places)
 
-    learner = copy.deepcopy(predictor)
+    learner, judged = copy.deepcopy(predictor), []
     begins = list(range(0, len(states) - horizon + 1, horizon))
     if places is not None:
         begins = [begins[place] for place in places]
@@ -173,27 +170,24 @@ def roll_levels(
         what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
         counted = show_progress(begins, len(begins), what, verbose)
     how = _asked_about(horizon, lag)
-    judged = []
     for window in roll_windows(learner, observations, states, counted, horizon):
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
             seen = piece(seen, 0, observed) if observed else None
-        sets: list[AnySet] = []
+        s: AnySet
         if by_p_values:
             s = learner.predict_p(seen, **how)
             one = None if isinstance(s, PredictionSet) else levels[asked]
             sized = None if one is None else learner.predict_set(seen, one, **how)
-            found = judge_p_values(s, truth, levels, sized, asked, filling)
+            found = judge_p_values(s, truth, levels, sized, asked, predictor._fills)
         else:
             sets = [learner.predict_set(seen, level, **how) for level in levels]
             s = sets[-1]
             found = judge_sets(sets, truth, _levels_asked(predictor, levels, sets))
-        given = found.given
         if s.given.startswith(PRESENT):
-            given = np.array([s.states.index(learner.present_)])
+            found = found._replace(given=np.array([s.states.index(learner.present_)]))
         p_values = np.array([_p_value(learner, s, seen, truth, how)])
-        begin = np.array([window.begin + lag])
-        judged.append(found._replace(given=given, p_values=p_values, begins=begin))
+        judged.append(found._replace(p_values=p_values, begins=np.array([window.begin + lag])))
     return join_judged(judged)
 
 
@@ -216,12 +210,11 @@ def _p_value(
 
 def _levels_asked(predictor: Any, levels: Sequence[Any], sets: Sequence[AnySet]) -> list[Any]:
     """Return levels as they were asked for: a set by the present state has that state's alone."""
-    found = []
-    for level, one in zip(levels, sets, strict=True):
-        asked_for = predictor.confidence_level if level is None else level
-        by_state = isinstance(asked_for, Mapping)
-        found.append(read_levels(asked_for).written if by_state else one.confidence_level)
-    return found
+    asked = [predictor.confidence_level if level is None else level for level in levels]
+    return [
+        read_levels(level).written if isinstance(level, Mapping) else one.confidence_level
+        for level, one in zip(asked, sets, strict=True)
+    ]
 
 
 def roll_segments(
@@ -239,11 +232,9 @@ def roll_segments(
     A segment that follows a gap begins with a label that is learned and not predicted: what comes
     before it is not known. The rest is as for `roll_levels`; places count the windows of all.
     """
-    if len(lengths) == 1:
-        return roll_levels(
-            predictor, observations, states, horizon=horizon, places=places, every=every, **how
-        )
-    learner, parts, chosen = copy.deepcopy(predictor), [], []
+    learner, parts, chosen = predictor, [], []
+    if len(lengths) > 1:
+        learner = copy.deepcopy(predictor)
     begin, number = 0, 0  # of rows, and of windows, so far
     for segment, length in enumerate(lengths):
         end = begin + length
@@ -259,17 +250,18 @@ def roll_segments(
         if len(own):
             seen, truth = piece(observations, begin, end), states[begin:end]
             part = roll_levels(
-                learner, seen, truth, horizon=horizon, places=own, every=every, **how
-            )
+                learner, seen, truth, horizon=horizon, places=None if places is None else own,
+                every=every, **how,
+            )  # fmt: skip
             parts.append(part._replace(begins=part.begins + begin))
             chosen.append(own)
         number += windows
         if segment < len(lengths) - 1 and end > begin:
             learner.partial_fit(piece(observations, begin, end), states[begin:end])
         begin = end
-    if any(len(part.covers) == len(own) for part, own in zip(parts, chosen, strict=True)):
+    pairs = list(zip(parts, chosen, strict=True))
+    if any(len(part.covers) == len(own) for part, own in pairs):
         # Of all segments the same share: some were predicted in one pass, and some were not.
-        pairs = zip(parts, chosen, strict=True)
         parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
     return join_judged(parts)
 
@@ -296,7 +288,6 @@ def roll_at_once(
     lag: int,
     observed: int | None,
     by_p_values: bool,
-    filling: bool,
 ) -> JudgedLevels | None:
     """Judge as `roll_levels` does, all windows at once; None where each must be asked by itself."""
     if len(states) < FEWEST * horizon or not predictor._ranks_windows:
@@ -308,17 +299,22 @@ def roll_at_once(
     segment = Segment.of(predictor._data_of(task), task, observations, states)
     if segment is None or is_long(len(segment.names), task.steps, predictor.max_candidates):
         return None
-    found = rank_windows(segment)
-    if found is None:
+    ways = find_ways(segment)  # to rank windows of the past
+    way = "" if ways is not None else find_way(segment)  # to rank by counts
+    if ways is None and not way:
         return None
     asked = [predictor.confidence_level if level is None else level for level in levels]
     read = [read_levels(level) for level in asked]
     if any(one.named for one in read) and not _levels_fit(segment, read):
         return None
     _warn_of_gaps(segment)
-    fill = filling if by_p_values else predictor._fills
-    reader = RankReader(segment, read, fill, by_p_values)
-    judged = join_judged([reader.judge(windows, ranked) for windows, ranked in found])
+    found = rank_counted_windows(segment, way) if ways is None else rank_past_windows(segment, ways)
+    parts, few = [], None
+    for windows, ranked in found:
+        part, missing = judge_ranks(segment, windows, ranked, read, predictor._fills, by_p_values)
+        parts.append(part)
+        few = few or missing
+    judged = join_judged(parts)
     for window in np.flatnonzero((segment.truth < 0).any(axis=1)).tolist():
         # The truth has states unknown until then: it is ranked by itself.
         learner, begin = copy.deepcopy(predictor), int(segment.begins[window])
@@ -327,18 +323,9 @@ def roll_at_once(
         new = piece(observations, begin, begin + seen) if seen else None
         truth = [*states[begin + lag : begin + horizon]]
         judged.p_values[window] = learner.p_value(new, truth, **_asked_about(horizon, lag))
-    if reader.few is not None and not by_p_values:
-        reader.few.warn()
+    if few is not None and not by_p_values:
+        few.warn()
     return judged._replace(levels=[*levels]) if by_p_values else judged
-
-
-def rank_windows(segment: Segment) -> Iterator[tuple[slice, Ranked]] | None:
-    """Rank all candidates of all windows; None where each window must be ranked by itself."""
-    ways = find_ways(segment)
-    if ways is not None:
-        return rank_past_windows(segment, ways)
-    way = find_way(segment)
-    return rank_counted_windows(segment, way) if way else None
 
 
 def _levels_fit(segment: Segment, levels: Sequence[Levels]) -> bool:
@@ -364,93 +351,76 @@ def _warn_of_gaps(segment: Segment) -> None:
         warn_of_gaps()
 
 
-class RankReader:
-    """Judges windows of a segment by the ranks of all their candidates, at several levels.
+def judge_ranks(
+    segment: Segment,
+    windows: slice,
+    ranked: Ranked,
+    levels: Sequence[Levels],
+    fill: bool,
+    by_steps: bool,
+) -> tuple[JudgedLevels, InsufficientCalibration | None]:
+    """Judge some windows of a segment by the ranks of all their candidates, at several levels.
 
     With `fill`, a set that would be empty gets its most plausible member; with `by_steps`, the
-    p-values of states at their steps are kept. `few` tells of the first window whose set has
-    everything for want of blocks.
+    p-values of states at their steps are kept. Also returned is what the first window lacks whose
+    set has everything for want of blocks.
     """
-
-    def __init__(
-        self, segment: Segment, levels: Sequence[Levels], fill: bool, by_steps: bool
-    ) -> None:
-        self.segment, self.levels, self.fill, self.by_steps = segment, levels, fill, by_steps
-        self.few: InsufficientCalibration | None = None
-        promised = promise_of(segment.task.symmetry, segment.task.model.fixed)
-        self._shares = promised.holds_given.endswith(ANY_TIME)
-
-    def judge(self, windows: slice, ranked: Ranked) -> JudgedLevels:
-        """Judge some windows, which come after those that were judged before."""
-        segment, task, steps = self.segment, self.segment.task, self.segment.task.steps
-        size = int(segment.sizes[windows.start])
-        candidates, codes = all_candidates(size, steps), segment.truth[windows]
-        uniforms = None if segment.uniforms is None else segment.uniforms[windows, None]
-        p, each = p_values_of(ranked, uniforms), np.arange(len(codes))
-        truth = np.where((codes >= 0).all(axis=1), codes @ size ** np.arange(steps)[::-1], -1)
-        present = segment.states[segment.lengths[windows] - 1]
-        held, numbers, filled, nodes, few = [], [], [], [], []
-        for levels in self.levels:
-            alphas = self._alphas(levels, candidates, present)
-            inside, empty = membership(ranked, p, alphas, uniforms, fill=self.fill)
-            held.append(inside[each, truth] & (truth >= 0) & ~empty)  # before a set is filled
-            numbers.append(inside.sum(axis=1))
-            filled.append(empty)
-            nodes.append(_by_step(inside, size, steps))
-            few += self._find_few(windows, ranked.total[:, :size] - 1, inside, empty, alphas)
-        if few and self.few is None:
-            self.few = min(few, key=lambda one: one[0])[1]
-        sizes = np.array(numbers).T
-        return JudgedLevels(
-            [one.written for one in self.levels], segment.names[:size], steps, codes.ravel(),
-            first_level(np.array(nodes)), first_level(np.array(held)), p[each, truth],
-            sizes, sizes / len(candidates),
-            present if task.symmetry.given == PRESENT else codes[:, -1],
-            _by_step(p, size, steps) if self.by_steps else None,
-            np.array(filled).T,
-            segment.begins[windows] + task.lag,
-            shared_calibration=self._shares,
-        )  # fmt: skip
-
-    def _alphas(
-        self, levels: Levels, candidates: IntArray, present: IntArray
-    ) -> npt.NDArray[np.object_]:
-        """Return what may be missed: by candidates ``(1, C)``, or by windows ``(W, 1)``."""
-        if not levels.named:
-            return np.full((1, 1), levels.alpha(None), dtype=object)
-        names = self.segment.names[: candidates.max() + 1]
-        each = np.array(levels.alphas(names), dtype=object)
-        if self.segment.task.symmetry.given == PRESENT:
-            return np.asarray(each[present][:, None])
-        return np.asarray(each[candidates[:, -1]][None])
-
-    def _find_few(
-        self,
-        windows: slice,
-        blocks: IntArray,
-        inside: npt.NDArray[np.bool_],
-        empty: npt.NDArray[np.bool_],
-        alphas: npt.NDArray[np.object_],
-    ) -> list[tuple[int, InsufficientCalibration]]:
-        """Find the first window whose set has everything because `blocks`, (W, n), are too few."""
-        segment, task, size = self.segment, self.segment.task, blocks.shape[1]
+    task, steps = segment.task, segment.task.steps
+    size, by_present = int(segment.sizes[windows.start]), task.symmetry.given == PRESENT
+    candidates, codes = all_candidates(size, steps), segment.truth[windows]
+    uniforms = None if segment.uniforms is None else segment.uniforms[windows, None]
+    p, each = p_values_of(ranked, uniforms), np.arange(len(codes))
+    truth = np.where((codes >= 0).all(axis=1), codes @ size ** np.arange(steps)[::-1], -1)
+    present = segment.states[segment.lengths[windows] - 1]
+    held, numbers, filled, nodes, few = [], [], [], [], []
+    for one in levels:
+        if one.named:  # by windows, (W, 1), or by candidates, (1, C)
+            own = np.array(one.alphas(segment.names[:size]), dtype=object)
+            alphas = own[present][:, None] if by_present else own[candidates[:, -1]][None]
+        else:
+            alphas = np.full((1, 1), one.alpha(None), dtype=object)
+        inside, empty = membership(ranked, p, alphas, uniforms, fill=fill)
+        held.append(inside[each, truth] & (truth >= 0) & ~empty)  # before a set is filled
+        numbers.append(inside.sum(axis=1))
+        filled.append(empty)
+        nodes.append(_by_step(inside, size, steps))
         everything = inside.all(axis=1) & ~empty
-        if not task.by_last_state or not everything.any() or self.few is not None:
-            return []
-        needs = {alpha: blocks_needed(alpha) for alpha in set(alphas.ravel().tolist())}
-        needed = np.vectorize(needs.__getitem__, otypes=[np.int64])(alphas[:, :size])
-        missing = everything & (blocks < needed).any(axis=1)
-        if not missing.any():
-            return []
-        window = int(missing.argmax())
-        length, names = int(segment.lengths[windows][window]), segment.names[:size]
-        present: tuple[Hashable, ...] = ()
-        if task.symmetry.given == PRESENT:
-            present = (names[int(segment.states[length - 1])],)
-        own = np.broadcast_to(alphas[:, :size], blocks.shape)[window].tolist()
-        how = segment.horizon, length, present, task.symmetry
-        found = InsufficientCalibration.among(names, blocks[window].tolist(), own, *how)
-        return [(window, found)]
+        if task.by_last_state and everything.any():
+            blocks = ranked.total[:, :size] - 1
+            few += _find_few(segment, windows, blocks, everything, alphas[:, :size])
+    sizes = np.array(numbers).T
+    promised = promise_of(task.symmetry, task.model.fixed)
+    judged = JudgedLevels(
+        [one.written for one in levels], segment.names[:size], steps, codes.ravel(),
+        first_level(np.array(nodes)), first_level(np.array(held)), p[each, truth],
+        sizes, sizes / len(candidates), present if by_present else codes[:, -1],
+        _by_step(p, size, steps) if by_steps else None, np.array(filled).T,
+        segment.begins[windows] + task.lag,
+        shared_calibration=promised.holds_given.endswith(ANY_TIME),
+    )  # fmt: skip
+    return judged, min(few, key=lambda one: one[0])[1] if few else None
+
+
+def _find_few(
+    segment: Segment,
+    windows: slice,
+    blocks: IntArray,
+    everything: npt.NDArray[np.bool_],
+    alphas: npt.NDArray[np.object_],
+) -> list[tuple[int, InsufficientCalibration]]:
+    """Find the first window whose set has everything because `blocks`, (W, n), are too few."""
+    needs = {alpha: blocks_needed(alpha) for alpha in set(alphas.ravel().tolist())}
+    needed = np.vectorize(needs.__getitem__, otypes=[np.int64])(alphas)
+    missing = everything & (blocks < needed).any(axis=1)
+    if not missing.any():
+        return []
+    window, symmetry = int(missing.argmax()), segment.task.symmetry
+    length, names = int(segment.lengths[windows][window]), segment.names[: blocks.shape[1]]
+    by_present = symmetry.given == PRESENT
+    present = (names[int(segment.states[length - 1])],) if by_present else ()
+    own = np.broadcast_to(alphas, blocks.shape)[window].tolist()
+    how = segment.horizon, length, present, symmetry
+    return [(window, InsufficientCalibration.among(names, blocks[window].tolist(), own, *how))]
 
 
 def _by_step(values: npt.NDArray[Any], n: int, steps: int) -> npt.NDArray[Any]:
