@@ -34,7 +34,7 @@ from definetti import ConformalHMM
 from definetti._system.compiled import Kernel
 from definetti.cli import app
 from definetti.evaluation import Backtest, run_backtest
-from definetti.evaluation.backtest import OURS
+from definetti.evaluation.advice import OURS
 from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)

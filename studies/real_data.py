@@ -37,7 +37,8 @@ from definetti import ConformalHMM, GroupedConformalHMM
 from definetti.data.history import Windows
 from definetti.engine.task import all_candidates, is_long
 from definetti.evaluation import backtest_series, run_backtest
-from definetti.evaluation.backtest import CLASSICAL, OURS, Backtest, JudgedLevels
+from definetti.evaluation.advice import CLASSICAL, OURS
+from definetti.evaluation.backtest import Backtest, JudgedLevels
 from definetti.evaluation.intervals import exact_interval
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words

@@ -11,7 +11,7 @@ from definetti import HMM, ConformalHMM
 from definetti.cli import app
 from definetti.emissions import Gaussian
 from definetti.evaluation import run_backtest
-from definetti.evaluation.backtest import OURS, WITHOUT
+from definetti.evaluation.advice import OURS, WITHOUT
 from definetti.evaluation.intervals import effective_number
 
 

@@ -15,7 +15,8 @@ from definetti.cli import app
 from definetti.cli.printing import make_plain
 from definetti.engine.algorithm import PredictionTask
 from definetti.evaluation import START, WINDOWS
-from definetti.evaluation.backtest import REPEAT, WITHOUT, find_begin, run_backtest
+from definetti.evaluation.advice import REPEAT, WITHOUT
+from definetti.evaluation.backtest import find_begin, run_backtest
 from definetti.evaluation.results import find_worst_state, split_by_last_state
 from definetti.evaluation.window_loop import roll_windows
 from definetti.report import make_report

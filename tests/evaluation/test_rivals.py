@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from definetti import HMM, ConformalHMM
 from definetti.cli import app
 from definetti.evaluation import run_backtest
-from definetti.evaluation.backtest import CLASSICAL, PREVIOUS, REPEAT, WITHOUT
+from definetti.evaluation.advice import CLASSICAL, PREVIOUS, REPEAT, WITHOUT
 from definetti.experiments import Classical
 from definetti.report import make_report
 

@@ -7,7 +7,8 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.evaluation import run_backtest
-from definetti.evaluation.backtest import CLASSICAL, OURS, spread_windows
+from definetti.evaluation.advice import CLASSICAL, OURS
+from definetti.evaluation.backtest import spread_windows
 from definetti.simulate import weather
 
 Y, X = (list(part) for part in weather(160, random_state=3))

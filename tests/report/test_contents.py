@@ -12,7 +12,8 @@ import pytest
 from definetti import ConformalHMM, Errors
 from definetti.check import check
 from definetti.engine.pvalues import entry
-from definetti.evaluation.backtest import REPEAT, WITHOUT, fit_rivals
+from definetti.evaluation.advice import REPEAT, WITHOUT
+from definetti.evaluation.backtest import fit_rivals
 from definetti.evaluation.intervals import mean_interval
 from definetti.evaluation.results import summary
 from definetti.experiments import Classical

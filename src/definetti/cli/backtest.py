@@ -114,7 +114,8 @@ def _backtest_series(
     table = read_labelled(data, None, columns)
     check_lag(rolling.lag, steps)
     # Slow to load, so only after the file is read.
-    from definetti.evaluation.backtest import OURS, find_begin, run_backtest
+    from definetti.evaluation.advice import OURS
+    from definetti.evaluation.backtest import find_begin, run_backtest
     from definetti.models.base import described
     from definetti.symmetry import find_symmetry
 
@@ -177,7 +178,7 @@ def _describe_level(
     found: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
 ) -> dict[str, Any]:
     """Return the evaluation at one level, by method, with the row numbers of the file."""
-    from definetti.evaluation.backtest import OURS
+    from definetti.evaluation.advice import OURS
     from definetti.evaluation.results import summary
 
     rows, asked = np.asarray(table.rows), test.horizon - test.lag
@@ -214,7 +215,7 @@ def _show_methods(result: dict[str, Any]) -> list[Any]:
 
 def _explain(result: dict[str, Any]) -> str:
     """Return what stands below the table of methods."""
-    from definetti.evaluation.backtest import CLASSICAL, OURS
+    from definetti.evaluation.advice import CLASSICAL, OURS
 
     said = "shares covered, with 95 % intervals"
     if result["guarantee"] == "steps":
@@ -243,7 +244,7 @@ def _explain(result: dict[str, Any]) -> str:
 
 def _detail(result: dict[str, Any]) -> Table:
     """Return shares by last state and over time, ours and those of classical prediction."""
-    from definetti.evaluation.backtest import CLASSICAL, OURS
+    from definetti.evaluation.advice import CLASSICAL, OURS
 
     shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
     table = make_table(["", *shown], left=[""], title="in detail")

@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Unpack
 
 from definetti._system.checks import entropy_of, warn_caller
 from definetti._system.mixins import Locked, Parametrized, Saved
-from definetti.conformal.base import CheckOptions, WindowOptions
+from definetti.conformal.base import CheckOptions, WindowOptions, count_columns
 from definetti.conformal.estimator import ConformalHMM
-from definetti.conformal.series_modes import SeriesMode, find_mode
+from definetti.conformal.series_modes import SeriesMode, SeriesTable, find_mode
 from definetti.conformal.series_sums import SeriesTotals
-from definetti.data.labels import checked_states, piece
-from definetti.data.series import SeriesRows, read_series, sort_rows
-from definetti.data.timing import CUT, check_aligned, read_clock, read_index
+from definetti.data.labels import checked_states
+from definetti.data.timing import CUT, read_clock
 from definetti.exceptions import HoleWarning, SaveError
-from definetti.levels import ConfidenceLevel
-from definetti.sets import BasePredictionSet
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-    from definetti.evaluation.series import SeriesEvaluation
-
-
-class NewRows(NamedTuple):
-    """Rows that follow those of many series, series after series.
-
-    For each series, `lengths` are those of its segments; the first goes on with the labelled rows,
-    and has none where a gap comes before the others.
-    """
-
-    series: SeriesRows
-    observations: Any
-    labels: list[Any]
-    lengths: list[list[int]]
-
-    def of(self, place: int) -> tuple[Any, list[Any]]:
-        begin, end = self.series.span(place)
-        seen = None if self.observations is None else piece(self.observations, begin, end)
-        return seen, self.labels[begin:end]
 
 
 class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
-    """The estimators of many series, by the names of these; each is made when it is asked for.
-
-    `grown` has the estimators of series that have learned labels since the fit.
-    """
+    """The estimators of many series, by the names of these; each is made when it is asked for."""
 
     def __init__(
         self,
@@ -65,22 +38,17 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         clocks: list[Any] | None = None,
     ) -> None:
         found = find_mode(mode)
-        labels = checked_states(states)
-        if not labels:
+        table = SeriesTable.read(observations, states, groups, order, lengths)
+        if not table.labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
-        named = {"observations": observations, "states": states, "groups": groups, "order": order}
-        check_aligned(named)
-        index = read_index(observations, states)
-        series = read_series(groups, len(labels), order, lengths, index)
         if clocks is not None:
-            series = replace(series, clocks=tuple(map(read_clock, clocks)))
-        seen = sort_rows(observations, series.rows, len(labels))
-        sorted_labels = [labels[row] for row in series.rows.tolist()]
+            series = replace(table.series, clocks=tuple(map(read_clock, clocks)))
+            table = replace(table, series=series)
         settings = type(predictor)(**predictor.get_params(deep=False))
         if settings.states is not None:
             settings.states = checked_states(settings.states)
-        self.mode: SeriesMode = found(settings, seen, sorted_labels, series, entropy, totals)
-        self.grown: dict[Hashable, ConformalHMM] = {}
+        self.mode: SeriesMode = found(settings, table, entropy, totals)
+        self.grown: dict[Hashable, ConformalHMM] = {}  # that have learned labels since the fit
 
     def __getitem__(self, name: Hashable) -> ConformalHMM:
         return deepcopy(self.current(name))
@@ -95,7 +63,7 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         return name in self.mode.series.places
 
     def __repr__(self) -> str:
-        rows = len(self.mode.labels)
+        rows = len(self.mode.table.labels)
         return f"SeriesEstimators: {len(self):,} series of {rows:,} rows; {self.mode.words}"
 
     def current(self, name: Hashable) -> ConformalHMM:
@@ -112,20 +80,17 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
 
     def read_new(
         self, observations: Any, states: Any, groups: Any, order: Any, name: str
-    ) -> NewRows:
-        """Read labelled rows that follow those of the series; `name` is that of the observations.
+    ) -> tuple[SeriesTable, list[list[int]]]:
+        """Read labelled rows that follow those of the series, and return the segments of each.
 
-        A series whose rows begin after a hole in time is cut there, with a warning.
+        The first segment goes on with the labelled rows; it has none where there is a hole in time
+        before the others, of which there is a warning.
         """
-        labels = checked_states(states)
-        check_aligned({name: observations, "states": states, "groups": groups, "order": order})
         past = self.mode.series
         clocks = {one: past.clock(place) for one, place in past.places.items()}
         clocks |= {one: grown._data.clock for one, grown in self.grown.items()}
-        index = read_index(observations, states)
-        series = read_series(groups, len(labels), order, index=index, clocks=clocks)
-        seen = sort_rows(observations, series.rows, len(labels), name)
-        labels = [labels[row] for row in series.rows.tolist()]
+        table = SeriesTable.read(observations, states, groups, order, clocks=clocks, name=name)
+        series = table.series
         lengths = [series.segments(k).tolist() for k in range(len(series))]
         for k, one in enumerate(series.names):
             past.place_of(one)
@@ -136,17 +101,16 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
             if clock.precedes_hole(times, f"series {one!r}"):
                 lengths[k] = [0, *lengths[k]]
                 warn_caller(f"series {one!r} begins {clock.describe(times)}: {CUT}", HoleWarning)
-        return NewRows(series, seen, labels, lengths)
+        return table, lengths
 
-    def learn(self, new: NewRows) -> None:
+    def learn(self, table: SeriesTable, lengths: list[list[int]]) -> None:
         """Let series go on with rows that follow them: all of them, or none if any is wrong."""
-        grown = {}
-        for k, name in enumerate(new.series.names):
-            estimator = self[name]
-            estimator._go_on(*new.of(k), new.lengths[k])
-            if new.series.clocks:
-                estimator._data.clock = new.series.clock(k)
-            grown[name] = estimator
+        grown, series = {}, table.series
+        for k, name in enumerate(series.names):
+            grown[name] = estimator = self[name]
+            estimator._go_on(*table.rows(*series.span(k)), lengths[k])
+            if series.clocks:
+                estimator._data.clock = series.clock(k)
         self.grown.update(grown)
 
     def check_unchanged(self, what: str) -> None:
@@ -161,16 +125,20 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
     def kept(self) -> dict[str, Any]:
         """Return what a file holds beside the predictor and the mode."""
         self.check_unchanged("a file of all series")
-        mode = self.mode
+        clocks = [None if one is None else tuple(one) for one in self.mode.series.clocks]
+        rows = {"observations": self.mode.table.observations, "states": self.mode.table.labels}
         return {
-            "observations": mode.observations,
-            "states": mode.labels,
-            "groups": mode.groups,
-            "order": None,
-            "lengths": mode.series.all_segments,
-            "entropy": mode.entropy,
-            "clocks": [None if one is None else tuple(one) for one in mode.series.clocks] or None,
-        }
+            **rows, **self.named_rows, "order": None, "entropy": self.mode.entropy,
+            "clocks": clocks or None,
+        }  # fmt: skip
+
+    @property
+    def named_rows(self) -> dict[str, Any]:
+        """The series of each row, and how long all segments are."""
+        series = self.mode.series
+        each = zip(series.names, series.lengths.tolist(), strict=True)
+        groups = [name for name, length in each for _ in range(length)]
+        return {"groups": groups, "lengths": series.all_segments}
 
 
 class GroupedConformalHMM(Locked, Parametrized, Saved):
@@ -259,7 +227,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         if not self._is_fitted():
             return self.fit(observations, states, groups, order)
         each = self.estimators_
-        each.learn(each.read_new(observations, states, groups, order, "observations"))
+        each.learn(*each.read_new(observations, states, groups, order, "observations"))
         return self
 
     def new_segment(self, group: Hashable) -> GroupedConformalHMM:
@@ -267,18 +235,6 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         self._check_fitted()
         self.estimators_.grown[group] = self.estimators_[group].new_segment()
         return self
-
-    @overload
-    def predict_set(
-        self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None, *,
-        group: Hashable, **how: Unpack[WindowOptions],
-    ) -> BasePredictionSet: ...  # fmt: skip
-
-    @overload
-    def predict_set(
-        self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
-        group: Hashable, **how: Unpack[WindowOptions],
-    ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
         self, new_observations: Any = None, confidence_level: Any = None, *, group: Hashable,
@@ -296,18 +252,6 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         return self.estimators_.current(group).predict_set(
             new_observations, confidence_level, **how
         )
-
-    @overload
-    def evaluate(
-        self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
-    ) -> SeriesEvaluation: ...  # fmt: skip
-
-    @overload
-    def evaluate(
-        self, new_observations: Any, states: Any, confidence_level: Sequence[float],
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
-    ) -> list[SeriesEvaluation]: ...  # fmt: skip
 
     def evaluate(
         self, new_observations: Any, states: Any, confidence_level: Any = None,
@@ -347,13 +291,13 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         self._check_fitted()
         self.estimators_.check_unchanged("a check of all series")
         mode = self.estimators_.mode
-        labels: list[Any] = list(mode.labels)
+        labels: list[Any] = list(mode.table.labels)
         for place in range(len(mode.series)):
             begin, _ = mode.series.span(place)
             trained = mode.training_rows(place)
             labels[begin : begin + trained] = [None] * trained
         return check(
-            mode.observations, labels, groups=mode.groups, lengths=mode.series.all_segments,
+            mode.table.observations, labels, **self.estimators_.named_rows,
             memory=mode.predictor.memory, random_state=mode.entropy, **options,
         )  # fmt: skip
 
@@ -388,9 +332,5 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
         seen = kept["observations"]
-        width = 0 if seen is None else 1
-        if isinstance(seen, list) and seen and isinstance(seen[0], (list, tuple)):
-            width = len(seen[0])
-        elif seen is not None and np.ndim(seen) > 1:
-            width = np.shape(seen)[1]
+        width = 0 if seen is None else count_columns(seen) or 1
         return len(kept["states"]) * (96 + 48 * width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,8 +19,16 @@ from definetti.conformal.estimator import ConformalHMM
 from definetti.conformal.series_sums import SeriesTotals, SummedSeries
 from definetti.conformal.tasks import Origin
 from definetti.data.history import History
-from definetti.data.labels import Alphabet, check_pairs, piece, read_declared, training_length
-from definetti.data.series import SeriesRows, at_rows
+from definetti.data.labels import (
+    Alphabet,
+    check_pairs,
+    checked_states,
+    piece,
+    read_declared,
+    training_length,
+)
+from definetti.data.series import SeriesRows, at_rows, read_series, sort_rows
+from definetti.data.timing import Clock, check_aligned, read_index
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
@@ -31,6 +39,44 @@ from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepart
 from definetti.symmetry.base import PRESENT
 
 FOLDS = 10  # models that are trained where one cannot be had of sums
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesTable:
+    """The rows of many series, series after series."""
+
+    series: SeriesRows
+    observations: Any  # None for plain chains
+    labels: list[Any]
+
+    @classmethod
+    def read(
+        cls,
+        observations: Any,
+        states: Any,
+        groups: Any,
+        order: Any,
+        lengths: Any = None,
+        clocks: Mapping[Hashable, Clock | None] | None = None,
+        name: str = "observations",
+    ) -> SeriesTable:
+        """Read labelled rows in any order; `name` is that of the observations."""
+        labels = checked_states(states)
+        check_aligned({name: observations, "states": states, "groups": groups, "order": order})
+        index = read_index(observations, states)
+        series = read_series(groups, len(labels), order, lengths, index, clocks=clocks)
+        seen = sort_rows(observations, series.rows, len(labels), name)
+        return cls(series, seen, [labels[row] for row in series.rows.tolist()])
+
+    def rows(self, begin: int, end: int) -> tuple[Any, list[Any]]:
+        """Return the observations and the labels of some rows."""
+        seen = None if self.observations is None else piece(self.observations, begin, end)
+        return seen, self.labels[begin:end]
+
+    def at(self, rows: IntArray) -> tuple[Any, list[Any]]:
+        """Return the same of rows that need not follow each other."""
+        seen = None if self.observations is None else at_rows(self.observations, rows)
+        return seen, [self.labels[row] for row in rows.tolist()]
 
 
 class SeriesMode(Named, ABC):
@@ -53,14 +99,11 @@ class SeriesMode(Named, ABC):
     def __init__(
         self,
         predictor: ConformalHMM,
-        observations: Any,
-        labels: list[Any],
-        series: SeriesRows,
+        table: SeriesTable,
         entropy: int,
         totals: SeriesTotals | None = None,
     ) -> None:
-        self.predictor, self.series = predictor, series
-        self.observations, self.labels = observations, labels
+        self.predictor, self.table, self.series = predictor, table, table.series
         self.entropy, self.totals = entropy, totals
         self.prepare()
 
@@ -80,7 +123,7 @@ class SeriesMode(Named, ABC):
     @cached_property
     def model(self) -> Model:
         """The model that the user means."""
-        return resolve_model(self.predictor.model, self.observations)
+        return resolve_model(self.predictor.model, self.table.observations)
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -88,18 +131,12 @@ class SeriesMode(Named, ABC):
         if self.predictor.states is not None:
             return read_declared(self.predictor.states, self.model.states or ())
         known = () if self.totals is None else self.totals.states.labels
-        return Alphabet((*(self.model.states or ()), *known)).extended(self.labels)
+        return Alphabet((*(self.model.states or ()), *known)).extended(self.table.labels)
 
     @cached_property
     def codes(self) -> IntArray:
         """The code of the state of each row."""
-        return self.alphabet.encode(self.labels, "states")
-
-    @property
-    def groups(self) -> list[Hashable]:
-        """The series that each row belongs to."""
-        places = np.repeat(np.arange(len(self.series)), self.series.lengths)
-        return [self.series.names[place] for place in places.tolist()]
+        return self.alphabet.encode(self.table.labels, "states")
 
     @cached_property
     def _counts(self) -> IntArray:
@@ -162,10 +199,6 @@ class SeriesMode(Named, ABC):
             return rows if self.has_trained(place) else 0
         return 0 if size is None else training_length(size, rows) if rows > 1 else rows
 
-    def seen(self, begin: int, end: int) -> Any:
-        """Return the observations of some rows."""
-        return None if self.observations is None else piece(self.observations, begin, end)
-
     def fit_own(
         self, place: int, end: int | None = None, share: Model | None = None
     ) -> ConformalHMM:
@@ -173,8 +206,7 @@ class SeriesMode(Named, ABC):
         begin, last = self.series.span(place)
         last = last if end is None else begin + end
         lengths = self.series.segments(place, last - begin)
-        seen, labels = self.seen(begin, last), self.labels[begin:last]
-        return self.fit_rows(place, end, seen, labels, lengths, share)
+        return self.fit_rows(place, end, *self.table.rows(begin, last), lengths, share)
 
     def fit_rows(
         self,
@@ -213,19 +245,18 @@ class SeriesMode(Named, ABC):
         if self.predictor.states is None:
             met, states = np.unique(states, return_inverse=True)
             labels = self.alphabet.decode(met)
-        plain = self.observations is None
-        seen = [None] * len(rows) if plain else at_rows(self.observations, rows)
-        model = model.choose(None if plain else model.infer_types(seen))
+        seen, _ = self.table.at(rows)
+        model = model.choose(None if seen is None else model.infer_types(seen))
+        seen = [None] * len(rows) if seen is None else seen
         if model.ordered:
             model = model.with_states(labels)
         encoded, codes = model.emission_.encode(seen, model.table, "observations")
         check_pairs(len(codes), len(rows))
-        history, begin = History(len(labels), model.emission_.symbols), 0
+        history = History(len(labels), model.emission_.symbols)
         lengths = [length for place in places for length in series.segments(place).tolist()]
-        for length in lengths:
-            at = slice(begin, begin + length)
-            history.append(states[at], codes[at], gap=True)
-            begin += length
+        cuts = np.cumsum(lengths)[:-1]
+        for own, seen_own in zip(np.split(states, cuts), np.split(codes, cuts), strict=True):
+            history.append(own, seen_own, gap=True)
         if self.narrow:
             history.known = 0
         return self.model.fixed_on(model, history, encoded, labels, lengths)
@@ -379,10 +410,8 @@ class AllTogether(SeriesMode, name="all"):
         symmetry = TogetherDepartures(
             tuple(begins.tolist()), tuple(owners.tolist()), type(self).first, recent=recent
         )
-        seen = None if self.observations is None else at_rows(self.observations, rows)
-        labels = [self.labels[row] for row in rows.tolist()]
         return self.fit_rows(
-            place, end, seen, labels, lengths, self._model, together=True,
+            place, end, *self.table.at(rows), lengths, self._model, together=True,
             symmetry=symmetry, train_size=None, memory=1,
         )  # fmt: skip
 

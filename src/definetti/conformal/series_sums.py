@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -171,12 +172,12 @@ class SummedSeries(ABC):
 
     def __init__(self, rows: SeriesMode, model: HMM, emission: Emission) -> None:
         self.rows, self.model, self.emission = rows, model, emission
-        seen, known, self.n_states = rows.observations, model.table, len(rows.alphabet)
-        came = [None] * len(rows.labels) if seen is None else seen
+        seen, known, self.n_states = rows.table.observations, model.table, len(rows.alphabet)
+        came = [None] * len(rows.table.labels) if seen is None else seen
         if rows.totals is not None:
             known, _ = emission.encode(list(rows.totals.symbols.labels), known, "observations")
         self.encoded, self.codes = emission.encode(came, known, "observations")
-        check_pairs(len(self.codes), len(rows.labels))
+        check_pairs(len(self.codes), len(rows.table.labels))
         self.moves = self._count_moves(0, len(self.codes))
 
     @staticmethod
@@ -186,9 +187,9 @@ class SummedSeries(ABC):
         Totals include series that are not here, and take a model of symbols.
         """
         kinds, totals = None, rows.totals
-        if rows.observations is not None:
+        if (seen := rows.table.observations) is not None:
             symbols = None if totals is None else list(totals.symbols.labels)
-            kinds = rows.model.infer_types(rows.observations if symbols is None else symbols)
+            kinds = rows.model.infer_types(seen if symbols is None else symbols)
             if totals is None and kinds is not None and not _alike(rows, kinds):
                 return None
         model = rows.model.choose(kinds)
@@ -284,6 +285,6 @@ def _alike(rows: SeriesMode, kinds: object) -> bool:
     if len(series) < 3:
         spans = [series.span(k) for k in range(len(series))]
     else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
-        cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
-        spans = list(zip(cuts, [*cuts[1:], len(rows.labels)], strict=True))
-    return all(rows.model.infer_types(rows.seen(*span)) == kinds for span in spans)
+        thirds = series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1, -1]].tolist()
+        spans = list(pairwise([0, *thirds]))
+    return all(rows.model.infer_types(rows.table.rows(*span)[0]) == kinds for span in spans)

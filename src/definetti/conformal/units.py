@@ -51,10 +51,7 @@ class Units:
         return self.smoother.model
 
     def marginals(self, observations: Any, name: str) -> FloatArray:
-        """Return the probability of each state at each step of a sequence, ``(h, n)``.
-
-        That of a state that the model does not know is zero.
-        """
+        """Return ``(h, n)`` probabilities of states; that of one unknown to the model is zero."""
         found = self.smoother.marginals(observations, name)
         return np.pad(found, [(0, 0), (0, len(self.alphabet) - found.shape[1])])
 
@@ -95,10 +92,7 @@ def take_units(
     seed: int | None,
     given: bool,
 ) -> Units:
-    """Train a model on some of the units, drawn by the seed, and calibrate with the others.
-
-    Without a seed those that appear first train. Observations that are `given` are probabilities.
-    """
+    """Train a model on some units, drawn by the seed or the first, and calibrate with others."""
     check_given(observations, "observations")
     labels = checked_states(states)
     if not labels:
@@ -197,10 +191,7 @@ def check_given(observations: Any, name: str) -> None:
 def read_sequences(
     observations: Any, states: Any, lengths: Any, groups: Any, order: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return all sequences one after the other, their lengths, and the units they belong to.
-
-    They come one after the other, as lists of sequences, or as rows in any order.
-    """
+    """Return all sequences one after the other, their lengths, and the units they belong to."""
     check_aligned({"observations": observations, "states": states})
     if is_nested(states):
         if lengths is not None:

@@ -99,10 +99,7 @@ class Trees:
                 cofactors[u] = [new * one // old for one in row]
 
     def ends(self, entries: list[int], last: int, state: int) -> list[int]:
-        """Tell how many members end in a step to `state` from each state, but for a factor.
-
-        `entries` say how often each state came before it, the new step from `last` included.
-        """
+        """Tell how many members end in a step to `state` from each state, up to a factor."""
         if state == self.root:
             return entries
         base = self.number - self.cofactors[last][state]
@@ -116,10 +113,7 @@ LEAST = 1e-9  # a prior below which a probability may be none, or not be told fr
 
 
 def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
-    """Return what is added to counts of transitions and of symbols, if these are the whole model.
-
-    None where the model is another, or may become another as symbols of the table come again.
-    """
+    """Return what is added to counts of moves and symbols; None if these are not the model."""
     if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
         return None
     emission = model.emission_
@@ -323,10 +317,7 @@ class Stream:
         )
 
     def visits(self, state: int) -> list[Rank]:
-        """Rank a step by whether it comes from each state, the more nonconforming case.
-
-        Where a state comes no more, the small p-values of its own are those that are missing.
-        """
+        """Rank a step by whether it comes from each state, the more nonconforming case."""
         self._check_begun()
         if not self.trees.met[state]:
             return [ALONE] * self.n_states

@@ -25,12 +25,15 @@ from definetti._system.checks import START, WINDOWS, checked_limit, checked_numb
 from definetti.data.labels import check_pairs, count_rows, piece
 from definetti.data.timing import read_rows
 from definetti.engine.task import PER_WINDOW, is_long, powered
-from definetti.evaluation.advice import CLASSICAL as CLASSICAL
-from definetti.evaluation.advice import OURS as OURS
-from definetti.evaluation.advice import PREVIOUS as PREVIOUS
-from definetti.evaluation.advice import REPEAT as REPEAT
-from definetti.evaluation.advice import WITHOUT as WITHOUT
-from definetti.evaluation.advice import remedy, simpler_method
+from definetti.evaluation.advice import (
+    CLASSICAL,
+    OURS,
+    PREVIOUS,
+    REPEAT,
+    WITHOUT,
+    remedy,
+    simpler_method,
+)
 from definetti.evaluation.judged import JudgedLevels, places_of
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.window_loop import count_windows, rising_levels, roll_segments
@@ -48,10 +51,7 @@ HALF = 0.5  # of the rows, which rivals are trained on where the estimator is no
 def fit_rivals(
     ours: ConformalHMM, observations: Any, states: Sequence[Any], lengths: Sequence[int] | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Fit classical conformal prediction with the predictor of an estimator fitted on these rows.
-
-    Returns the rivals by their names, and notes on those that cannot be had.
-    """
+    """Fit classical prediction with a fitted predictor; return rivals by name, and notes."""
     from definetti.emissions.classifier import TrainedClassifier
     from definetti.experiments.classical import Classical, Memoryless, PreviousState
 
@@ -96,11 +96,7 @@ def fit_rivals(
 
 
 def _split_lengths(begin: int, lengths: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the lengths of segments, or of their parts, in the first rows and after them.
-
-    >>> _split_lengths(5, [3, 4, 2])
-    ([3, 2], [2, 2])
-    """
+    """Return the lengths of segments, or of their parts, in the first rows and after them."""
     ends = np.cumsum(lengths)
     parts = np.minimum(ends, begin), np.maximum(ends - begin, 0)
     before, after = ([one for one in np.diff(part, prepend=0).tolist() if one] for part in parts)
@@ -188,11 +184,7 @@ def find_begin(length: int, horizon: int, start: float = START) -> int | None:
 
 
 def spread_windows(number: int, most: int) -> IntArray:
-    """Return the places of windows, at most so many, spread evenly from the first to the last.
-
-    >>> spread_windows(5, 3), spread_windows(2, 3), spread_windows(5, 1)
-    (array([0, 2, 4]), array([0, 1]), array([4]))
-    """
+    """Return the places of windows, at most so many, spread evenly from the first to the last."""
     if most == 1:
         return np.array([number - 1])
     return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
@@ -385,9 +377,6 @@ def run_backtest(
 
 
 def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of segments after the first rows, the first going on with what was.
-
-    Where a segment ends with the first rows, that is one of no rows.
-    """
+    """Return the lengths of segments after the first rows; the first, maybe empty, goes on."""
     found = _split_lengths(begin, lengths)[1]
     return [0, *found] if begin in np.cumsum(lengths) and begin < sum(lengths) else found

@@ -53,10 +53,7 @@ def share(covered: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
-    """Return a p-value of the hypothesis that windows are covered as promised on average.
-
-    A binomial test of whether each was covered; of shares of steps, that of `p_value_of_mean`.
-    """
+    """Return a p-value of windows being covered as promised: binomial, or for shares by betting."""
     if hits.dtype == np.bool_:
         from scipy.special import bdtr
 
@@ -120,11 +117,7 @@ def lower_bound(values: FloatArray, tail: float = TAIL) -> float:
 
 
 def effective_number(hits: npt.NDArray[Any]) -> float:
-    """Return how many independent windows successive windows are worth, by their misses.
-
-    The number divided by one plus twice the sum of the autocorrelations of misses, as far as these
-    are above two standard errors.
-    """
+    """Return how many independent windows these are worth, by the autocorrelation of misses."""
     number, centred = len(hits), hits - hits.mean()
     variance = float(centred @ centred)
     if variance <= 0:
@@ -132,7 +125,7 @@ def effective_number(hits: npt.NDArray[Any]) -> float:
     total = 0.0
     for lag in range(1, number // 4):
         correlation = float(centred[lag:] @ centred[:-lag]) / variance
-        if correlation <= 2 / np.sqrt(number):
+        if correlation <= 2 / np.sqrt(number):  # two standard errors
             break
         total += correlation
     return number / (1 + 2 * total)

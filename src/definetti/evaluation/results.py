@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.evaluation.intervals import effective_number, share
-from definetti.evaluation.verdict import Verdict, judge_promise
+from definetti.evaluation.verdict import Verdict, judge_promise, span_of
 from definetti.levels import ConfidenceLevel, read_levels
 
 PARTS = 4  # of the windows, for coverage over time
@@ -298,6 +298,7 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
     lasts = evaluation.truth.reshape(-1, horizon)[known, -1]
     names, verdict = names_of(evaluation.states), evaluation.verdict
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
+    rows = () if evaluation.begins is None else ("first_row", "last_row")
     found = {
         **share(covered),
         "effective_windows": effective_number(covered),
@@ -317,7 +318,7 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
                 "first": int(part[0]) + 1,
                 "last": int(part[-1]) + 1,
                 **share(covered[part]),
-                **_rows(evaluation, np.flatnonzero(known)[part], horizon),
+                **dict(zip(rows, span_of(evaluation, np.flatnonzero(known)[part]), strict=False)),
             }
             for part in parts
         ],
@@ -325,14 +326,6 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
     if isinstance(evaluation.confidence_level, Mapping):
         found |= _promises(evaluation, known, names)
     return found
-
-
-def _rows(evaluation: Evaluation, windows: npt.NDArray[Any], horizon: int) -> dict[str, int]:
-    """Return the first and last row of some windows, counted from 1, where they are rows."""
-    if evaluation.begins is None:
-        return {}
-    begins = evaluation.begins[windows]
-    return {"first_row": int(begins[0]) + 1, "last_row": int(begins[-1]) + horizon}
 
 
 def _promises(

@@ -50,31 +50,30 @@ def evaluate_series(
 ) -> Any:
     """Judge the sets of many series by what followed each, as `GroupedConformalHMM.evaluate` does.
 
-    Where other series calibrate, their rows are those of the fit, so that windows of different
-    series share calibration windows: there is no verdict over all.
+    Where rows of other series calibrate, windows share calibration windows: there is no verdict.
     """
     if horizon is not None:
         checked_number(horizon, "horizon")
     checked_flag(verbose, "verbose")
-    new = each.read_new(observations, states, groups, order, "new_observations")
-    levels = several_levels(confidence_level)
-    notes = [SHORT] * len(new.series)
+    new, lengths = each.read_new(observations, states, groups, order, "new_observations")
+    series, levels = new.series, several_levels(confidence_level)
+    notes = [SHORT] * len(series)
 
     def judge(k: int) -> Judged:
-        lengths = new.lengths[k]
-        if horizon is not None and not count_windows(lengths, horizon):
+        if horizon is not None and not count_windows(lengths[k], horizon):
             return None
         try:
-            cp = each.current(new.series.names[k])
+            cp = each.current(series.names[k])
         except UntrainedStateError:
             notes[k] = UNTRAINED
             return None
-        found: Any = cp._judge_windows(*new.of(k), confidence_level, horizon, lag, verbose, lengths)
+        rows = new.rows(*series.span(k))
+        found: Any = cp._judge_windows(*rows, confidence_level, horizon, lag, verbose, lengths[k])
         return [found] if levels is None else list(found)
 
-    found = _each(judge, len(new.series), n_jobs, verbose)
+    found = _each(judge, len(series), n_jobs, verbose)
     joined = _joined(
-        new.series, found, 1 if levels is None else len(levels), each.mode.words,
+        series, found, 1 if levels is None else len(levels), each.mode.words,
         each.mode.source, notes, shared_calibration=each.mode.calibrates_with_others,
     )  # fmt: skip
     return joined[0] if levels is None else joined
@@ -166,33 +165,29 @@ def backtest_series(
         estimator, predictor.series, observations, states, groups, order, lengths,
         entropy_of(estimator.random_state), totals,
     )  # fmt: skip
-    table, levels = each.mode, [None] if several is None else rising_levels(several)
+    mode, levels = each.mode, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
-
-    notes = [TRAINED if each.mode.has_trained(place) else SHORT for place in range(len(each))]
+    notes = [TRAINED if mode.has_trained(place) else SHORT for place in range(len(each))]
 
     def judge(place: int) -> Judged:
-        if each.mode.has_trained(place):
+        plan = plan_windows(mode.series.segments(place).tolist(), horizon, start, windows)
+        if plan is None or mode.has_trained(place):
             return None
-        begin, end = table.series.span(place)
-        plan = plan_windows(table.series.segments(place).tolist(), horizon, start, windows)
-        if plan is None:
-            return None
-        cut = plan.begin
+        begin, end = mode.series.span(place)
         try:
-            cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
+            cp = each.fitted(place, plan.begin)
         except UntrainedStateError:
             notes[place] = UNTRAINED
             return None
         judged = roll_segments(
-            cp, rest, table.labels[begin + cut : end], plan.ahead, horizon, plan.places,
+            cp, *mode.table.rows(begin + plan.begin, end), plan.ahead, horizon, plan.places,
             plan.every, levels=levels, lag=lag,
         )  # fmt: skip
-        judged = judged._replace(begins=judged.begins + cut)
+        judged = judged._replace(begins=judged.begins + plan.begin)
         return [judged.evaluation(level) for level in asked]
 
     found = _each(judge, len(each), n_jobs, verbose)
-    joined = _joined(table.series, found, len(asked), each.mode.words, each.mode.source, notes)
+    joined = _joined(mode.series, found, len(asked), mode.words, mode.source, notes)
     return joined[0] if several is None else joined
 
 

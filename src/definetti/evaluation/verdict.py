@@ -138,7 +138,7 @@ def judge_promise(found: Evaluation) -> Verdict | None:
         if len(rest) and not by_state:
             words += f"; elsewhere {hits[rest].mean():.3f} of {len(rest):,}"
         if worst is not whole and worst.state is None:
-            rows = _rows(found, judged[worst.windows])
+            rows = span_of(found, judged[worst.windows])
     elif p_of_hits(np.zeros_like(hits), float(promised.max())) > ERROR_RATE / 2:
         kept, words = None, f"cannot tell, so few windows: {said}; more rows would tell"
     elif n > 1 and found.width >= FULL * n:
@@ -188,8 +188,8 @@ def _by_state(
     return parts
 
 
-def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
-    """Return the first and the last row of some windows, counted from 1."""
+def span_of(found: Evaluation, windows: IntArray) -> tuple[int, int]:
+    """Return the first and last row of some windows, or window where they are no rows, from 1."""
     if found.begins is None:
         return int(windows[0]) + 1, int(windows[-1]) + 1
     steps = len(found.truth) // len(found.covered)

@@ -57,16 +57,7 @@ def roll_windows(
     horizon: int,
     known: int = 0,
 ) -> Iterator[Window]:
-    """Yield windows one after the other; by then the learner knows all labels before each.
-
-    The windows begin at `begins`, in rising order; the learner knows so many steps already.
-
-    >>> from definetti import ConformalHMM
-    >>> cp = ConformalHMM().fit(None, ["sun", "rain"])
-    >>> windows = roll_windows(cp, None, ["sun", "sun", "rain", "sun"], range(0, 4, 2), horizon=2)
-    >>> [(window.truth, cp.n_steps_) for window in windows]
-    [(('sun', 'sun'), 2), (('rain', 'sun'), 4)]
-    """
+    """Yield windows in order; by then the learner, which knows `known` steps, has all before."""
     for begin in begins:
         if known < begin:
             learner.partial_fit(piece(observations, known, begin), states[known:begin])
@@ -174,7 +165,7 @@ def roll_levels(
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
             seen = piece(seen, 0, observed) if observed else None
-        s: AnySet
+        s: Any
         if by_p_values:
             s = learner.predict_p(seen, **how)
             one = None if isinstance(s, PredictionSet) else levels[asked]
@@ -267,11 +258,7 @@ def roll_segments(
 
 
 def count_windows(lengths: Sequence[int], horizon: int) -> int:
-    """Return how many windows segments have room for, as `roll_segments` takes them.
-
-    >>> count_windows([10, 3, 1], 2)
-    6
-    """
+    """Return how many windows segments have room for, as `roll_segments` takes them."""
     return sum(max(length - (place > 0), 0) // horizon for place, length in enumerate(lengths))
 
 

@@ -110,11 +110,7 @@ def budget(
 def _score_training(
     cp: ConformalHMM, horizon: int
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Score windows of the training segment.
-
-    Returned are ``(W,)`` scores of the truth, ``(V, C)`` of all candidates in some windows, and of
-    both the state whose level counts.
-    """
+    """Score the truth, (W,), and candidates of some windows, (V, C); with the states of both."""
     labels, data = cp.states_, cp._data
     if data.training is None:
         raise ValueError(
@@ -155,10 +151,7 @@ def _score_training(
 def _sizes(
     truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any, recent: Any
 ) -> Any:
-    """Return how many candidates of a state are within its limit, for each level of the grid.
-
-    Scores rise; `expected` windows will calibrate for each that is there, at most `recent` in all.
-    """
+    """Return how many candidates are within the limit of each level; scores must rise."""
     number = len(truth)
     windows = number * expected if recent is None else min(number * expected, recent)
     limits = []

@@ -147,8 +147,7 @@ def chances_by_state(
 ) -> FloatArray:
     """Return how probable it is that each rank is in the set, at the level of its state.
 
-    `predictions` are places of candidates among the ranks, the most plausible first, of sets that
-    must not be empty.
+    `predictions` are places of candidates of sets to be filled, the most plausible first.
     """
     levels = read_levels(confidence_level)
     found, alphas = np.empty(len(ranks)), levels.alphas(states.tolist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,7 @@ class Sleeper(Martingale):
         _bet_asleep(states, p_values, logs, table, float(self.waking), float(self.patience))
 
 
-def _checked_each(
-    numbers: tuple[float, ...], name: str, remedy: str, least: int = 1
-) -> tuple[float, ...]:
+def _checked_each(numbers: Any, name: str, remedy: str, least: int = 1) -> tuple[float, ...]:
     """Return different numbers between 0 and 1."""
     found = tuple(numbers)
     for one in found:

@@ -140,11 +140,7 @@ class Tokens:
             self.history.append(codes[places.reshape(-1)], observations, number)
 
     def code(self, completion: Completion) -> Coded:
-        """Return a completed sequence in tokens.
-
-        Tokens that the history does not have come after the others, in an order that does not
-        depend on where they come.
-        """
+        """Return a completed sequence in tokens; new ones are last, in an order of their own."""
         self.follow(completion.history)
         row = self.rows[self.history.last]
         rows = []

@@ -17,13 +17,50 @@ from definetti._system.interrupts import hold_signals
 from definetti._system.mixins import Locked
 from definetti.exceptions import ChangeWarning
 from definetti.levels import AdaptiveLevel, Levels
-from definetti.martingales import Absence, Alarm, Martingale, Misses, show_capital
+from definetti.martingales import (
+    Absence,
+    Alarm,
+    Martingale,
+    Misses,
+    show_capital,
+)
 from definetti.martingales.base import ZERO
-from definetti.monitor.past import Past
-from definetti.monitor.records import COVERAGE, Alert, Coverage, Log, Step
-from definetti.monitor.sets import last_states, noted_p_value
+from definetti.monitor.past import Past, last_states, noted_p_value
 from definetti.monitor.sources import Parts
-from definetti.monitor.waiting import Queue, Waiting
+from definetti.monitor.steps import COVERAGE, Alert, Coverage, Queue, Step, Waiting
+
+
+class Log:
+    """Rows of numbers that grow at the end, at a constant cost; the last `keep` stay."""
+
+    def __init__(self, width: int, keep: int | None = None) -> None:
+        self.keep = keep
+        self.dropped = 0
+        self._room = np.empty((16, width))
+        self._begin = self._end = 0
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    @property
+    def rows(self) -> FloatArray:
+        return self._room[self._begin : self._end]
+
+    def append(self, row: list[float]) -> None:
+        if self._end == len(self._room):
+            # Twice the room that is needed, so that this happens seldom.
+            room = np.empty((2 * len(self) + 16, self._room.shape[1]))
+            room[: len(self)] = self.rows
+            self._begin, self._end, self._room = 0, len(self), room
+        self._room[self._end] = row
+        self._end += 1
+        if self.keep is not None and len(self) > self.keep:
+            self._begin += 1
+            self.dropped += 1
+
+    def restore(self, rows: FloatArray, dropped: int) -> None:
+        self._room, self._begin, self._end = rows.copy(), 0, len(rows)
+        self.dropped = dropped
 
 
 class CoverageTest:

@@ -11,9 +11,8 @@ from definetti.data.labels import is_array, require
 from definetti.data.timing import read_clock
 from definetti.engine.stream import Stream
 from definetti.exceptions import SaveError
-from definetti.monitor.records import Alert
 from definetti.monitor.sources import CountsSource, GeneralSource, Parts
-from definetti.monitor.waiting import Waiting
+from definetti.monitor.steps import Alert, Waiting
 from definetti.sets import PredictionSet
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.monitor.evidence import Evidence
 from definetti.monitor.files import measure_memory, put_together, take_apart
 from definetti.monitor.past import Past
-from definetti.monitor.records import COVERAGE, Coverage, Step
-from definetti.monitor.sets import AnySet
 from definetti.monitor.sources import read_parts
-from definetti.monitor.waiting import Queue, Waiting, in_pairs
+from definetti.monitor.steps import COVERAGE, Coverage, Queue, Step, Waiting, in_pairs
+from definetti.sets import BasePredictionSet
 from definetti.symmetry import TogetherDepartures
 from definetti.symmetry.base import PRESENT
 
@@ -235,7 +234,7 @@ class Monitor(Evidence, Saved):
 
     def observe(
         self, observation: Any = None, *, predict: bool = True, times: Times | None = None
-    ) -> AnySet | None:
+    ) -> BasePredictionSet | None:
         """Take in an observation and return the set for the present.
 
         Parameters
@@ -278,7 +277,7 @@ class Monitor(Evidence, Saved):
             self.gap()
         self._clock = clock._replace(last=times.values[-1].item())
 
-    def _observe(self, observation: Any, predict: bool = True) -> AnySet | None:
+    def _observe(self, observation: Any, predict: bool = True) -> BasePredictionSet | None:
         """Take in an observation whose time is known."""
         code, waiting = self._past.code(observation), self._queue.steps
         uniforms = tuple(self._generator.random(len(self.parts)).tolist())

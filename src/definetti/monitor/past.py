@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +17,6 @@ from definetti.conformal.tasks import Origin
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.levels import Levels
 from definetti.monitor.numbers import NumbersSource, numbers_tell
-from definetti.monitor.sets import AnySet, ask_set, rank_set, unknown_set
 from definetti.monitor.sources import (
     CountsInsufficient,
     CountsSource,
@@ -25,8 +25,14 @@ from definetti.monitor.sources import (
     Source,
     counts_tell,
 )
-from definetti.monitor.waiting import Waiting
+from definetti.monitor.steps import Waiting
+from definetti.sets import BasePredictionSet, PredictionSet, PredictionSets
+from definetti.sets.wording import note_recent
 from definetti.symmetry import Remembering
+
+UNKNOWN = (
+    "after a gap nothing is known of the state before: all states are in until one is labelled"
+)
 
 
 class Past:
@@ -138,19 +144,58 @@ class Past:
 
     def predict(
         self, step: Waiting, waiting: Iterable[Waiting], levels: Levels, adapting: bool
-    ) -> tuple[AnySet, int]:
+    ) -> tuple[BasePredictionSet, int]:
         """Return the set for a new step, and how many of the last steps it is about."""
-        waiting = list(waiting)
+        waiting, labels = list(waiting), self.source.labels
         if not self.begun or any(one.skipped for one in waiting):
-            return unknown_set(self.source), 0
+            every: list[Any] = [(label,) for label in labels]
+            ones = np.ones(len(labels))
+            found: Any = PredictionSet(
+                every, ones, labels, 1, None, self.source.method, True, ones, note=UNKNOWN
+            )
+            return found, 0
         # Data that chose where the history begins keep no level exactly.
         exact = not adapting and self.cut != "change"
         if not waiting and self.source.sets:
-            uniform = step.uniforms[-1]
-            return rank_set(self.source, self.known, step.code, levels, uniform, exact), 1
-        rows = [*(one.observation for one in waiting), step.observation]
-        found, steps = ask_set(self.cp, self.stacked(rows), len(rows), levels, adapting)
+            return self._rank_set(step, levels, exact), 1
+        found, steps = self._ask_set([*waiting, step], levels, adapting)
         return found if exact else replace(found, exact=False), steps
+
+    def _rank_set(self, step: Waiting, levels: Levels, exact: bool) -> PredictionSet:
+        """Return the set that the estimator would predict one step ahead, ranked by the source."""
+        cp, source = self.known, self.source
+        found, alphas = source.step_ranks(step.code), levels.alphas(source.labels)
+        uniforms = np.full((1, 1), step.uniforms[-1]) if cp.smoothing else None
+        sets = PredictionSets.of_ranks(
+            found, uniforms, np.array([alphas], dtype=object), not cp.allow_empty, source.labels, 1,
+            levels.written, source.method, exact,
+        )  # fmt: skip
+        note = note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1)
+        return replace(sets[0], note=note)
+
+    def _ask_set(
+        self, steps: list[Waiting], levels: Levels, adapted: bool
+    ) -> tuple[BasePredictionSet, int]:
+        """Return the set that the estimator predicts, and how many of the last steps it is about.
+
+        Of steps without a label all but the last are left out if that is exact, else the set is
+        about all of them. Levels that are `adapted` may be any numbers.
+        """
+        cp, number = self.cp, len(steps)
+        new = self.stacked([one.observation for one in steps])
+        by_last_state = cp._data.model.fixed and cp._remembering.by_last_state
+        lag = number - 1 if by_last_state else 0
+        how: dict[str, Any] = {"horizon": number if new is None else None, "lag": lag}
+        if not adapted:
+            return cp.predict_set(new, levels.written, **how), number - lag
+        every = cp.predict_p(new, **how)
+        if not isinstance(every, PredictionSet):
+            raise ValueError(
+                "on_alarm='adapt' needs sets that can be listed, and there are too many sequences; "
+                "label sooner, or raise max_candidates"
+            )
+        assert levels.other is not None
+        return cut_set(every, levels.other, bool(cp.allow_empty)), number - lag
 
     def p_values(self, step: Waiting) -> list[float]:
         """Return the smoothed p-value of each part; none where a segment begins with the step."""
@@ -204,3 +249,34 @@ class Past:
             one.code = self.code(one.observation)
         self.rows.clear()
         self.rows.extend(rows)
+
+
+def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> PredictionSet:
+    """Keep of all candidates those whose p-value is above alpha, which may be any number."""
+    number = int(np.count_nonzero(every.p_values > float(alpha)))
+    filled = not number and not allow_empty
+    number += filled
+    return replace(
+        every,
+        sequences=every.sequences[:number],
+        p_values=every.p_values[:number],
+        confidence_level=float(1 - alpha),
+        exact=False,
+        filled=filled,
+    )
+
+
+def last_states(found: BasePredictionSet) -> tuple[Hashable, ...]:
+    """Return the states that are possible at the last step."""
+    if isinstance(found, PredictionSet) and found.horizon == 1:
+        return tuple(one for (one,) in found.sequences)
+    return tuple(found.steps[-1])
+
+
+def noted_p_value(found: BasePredictionSet, truth: tuple[Hashable, ...]) -> float:
+    """Return the p-value that a listed set has noted; 0 of labels that it does not know."""
+    assert isinstance(found, PredictionSet)
+    try:
+        return found.p_value(truth)
+    except KeyError:
+        return 0.0

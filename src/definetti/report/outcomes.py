@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from definetti.check import Curve, Diagnosis, Finding
-from definetti.evaluation.backtest import OURS, run_backtest
+from definetti.evaluation.advice import OURS
+from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.intervals import share
 from definetti.evaluation.judged import JudgedLevels
 from definetti.evaluation.results import summary
