@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, ConformalSequences
 from definetti.evaluation.results import Evaluation
 from definetti.simulate import weather
 
@@ -121,3 +121,14 @@ def test_levels_of_their_own_are_judged_by_their_states():
 
 def test_without_a_level_there_is_no_verdict():
     assert evaluated([True], None).verdict is None
+
+
+def test_sequences_with_a_state_that_had_not_come_up_are_counted_apart():
+    weeks = [weather(7, random_state=seed) for seed in range(30)]
+    observations = [list(week.observations) for week in weeks]
+    states = [list(week.states) for week in weeks]
+    cp = ConformalSequences(confidence_level=0.8).fit(observations[:20], states[:20])
+    states[24][3] = "snow"
+    found = cp.evaluate(observations[20:], states[20:]).verdict
+    assert (found.windows, found.unseen) == (9, 1)
+    assert found.words.endswith("no set can hold, and is counted apart")

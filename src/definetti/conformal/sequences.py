@@ -224,14 +224,11 @@ class ConformalSequences(BaseConformal, Saved):
         codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
         filled = np.concatenate([s.filled_steps for s in sets])
-        there = nodes[np.arange(len(codes)), codes] & (codes >= 0) & ~filled
-        right = np.add.reduceat(there.astype(np.int64), each.cumsum() - each)
         with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
             sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
             scaled = [np.prod(s.widths / len(s.states)) for s in sets]
         return Evaluation.of_steps(
             each, self.states_, codes, nodes, filled, guarantee.max_errors,
-            covered=each - right <= guarantee.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,

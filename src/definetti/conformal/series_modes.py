@@ -107,9 +107,9 @@ class SeriesMode(Named, ABC):
         self.entropy, self.totals = entropy, totals
         self.prepare()
 
-    @abstractmethod
     def prepare(self) -> None:
         """Work out, or refuse, what all series share."""
+        self.check()
 
     @abstractmethod
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
@@ -304,9 +304,6 @@ class OwnHistory(SeriesMode, name="own"):
 
     says = "exact for each series, given its last state, by its own history"
     source = "the rows of its series before it"
-
-    def prepare(self) -> None:
-        self.check()
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
         return self.fit_own(place, end)

@@ -109,19 +109,21 @@ class Evaluation(NamedTuple):
     ) -> Evaluation:
         """Judge which states were possible at each step, and put it beside all `others`.
 
-        At `filled_steps` nothing was possible, and `nodes` has the most plausible; with the
-        guarantee "errors", so many steps of a window may be wrong.
+        At `filled_steps` nothing was possible, and `nodes` has the most plausible; a window is
+        covered where at most `max_errors` of its steps are wrong, unless the `others` say so.
         """
         begins = lengths.cumsum() - lengths
         nothing = ~nodes.any(axis=1)
         if filled_steps is not None:
             nothing |= filled_steps
         there = nodes[np.arange(len(truth)), truth] & (truth >= 0) & ~nothing
+        right = np.add.reduceat(there.astype(np.int64), begins)
         others.setdefault("p_values", np.full(len(lengths), np.nan))
+        others.setdefault("covered", lengths - right <= max_errors)
         number_empty = np.add.reduceat(nothing.astype(np.int64), begins)
         by_errors = others.get("guarantee") == "errors"
         return cls(
-            wrong=1 - np.add.reduceat(there.astype(np.int64), begins) / lengths,
+            wrong=1 - right / lengths,
             widths=np.add.reduceat(nodes.sum(axis=1), begins) / lengths,
             states=states,
             truth=truth,

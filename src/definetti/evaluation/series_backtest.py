@@ -28,11 +28,11 @@ from definetti.exceptions import UntrainedStateError
 from definetti.levels.by_state import several_levels
 
 if TYPE_CHECKING:
-    from definetti.conformal import GroupedConformalHMM, SeriesTotals
+    from definetti.conformal import GroupedConformalHMM, SeriesMode, SeriesTotals
     from definetti.conformal.grouped import SeriesEstimators
 
 
-Judged = list[Evaluation] | None  # one a level; None where a series has no window
+Judged = list[Evaluation] | str  # one a level; a note where a series has no window
 
 
 def evaluate_series(
@@ -57,26 +57,16 @@ def evaluate_series(
     checked_flag(verbose, "verbose")
     new, lengths = each.read_new(observations, states, groups, order, "new_observations")
     series, levels = new.series, several_levels(confidence_level)
-    notes = [SHORT] * len(series)
 
     def judge(k: int) -> Judged:
         if horizon is not None and not count_windows(lengths[k], horizon):
-            return None
-        try:
-            cp = each.current(series.names[k])
-        except UntrainedStateError:
-            notes[k] = UNTRAINED
-            return None
-        rows = new.rows(*series.span(k))
+            return SHORT
+        cp, rows = each.current(series.names[k]), new.rows(*series.span(k))
         found: Any = cp._judge_windows(*rows, confidence_level, horizon, lag, verbose, lengths[k])
         return [found] if levels is None else list(found)
 
-    found = _each(judge, len(series), n_jobs, verbose)
-    joined = _joined(
-        series, found, 1 if levels is None else len(levels), each.mode.words,
-        each.mode.source, notes, shared_calibration=each.mode.calibrates_with_others,
-    )  # fmt: skip
-    return joined[0] if levels is None else joined
+    shared = each.mode.calibrates_with_others
+    return _judge_all(judge, series, each.mode, levels, n_jobs, verbose, shared)
 
 
 def backtest_series(
@@ -167,68 +157,64 @@ def backtest_series(
     )  # fmt: skip
     mode, levels = each.mode, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
-    notes = [TRAINED if mode.has_trained(place) else SHORT for place in range(len(each))]
 
     def judge(place: int) -> Judged:
+        if mode.has_trained(place):
+            return TRAINED
         plan = plan_windows(mode.series.segments(place).tolist(), horizon, start, windows)
-        if plan is None or mode.has_trained(place):
-            return None
+        if plan is None:
+            return SHORT
         begin, end = mode.series.span(place)
-        try:
-            cp = each.fitted(place, plan.begin)
-        except UntrainedStateError:
-            notes[place] = UNTRAINED
-            return None
         judged = roll_segments(
-            cp, *mode.table.rows(begin + plan.begin, end), plan.ahead, horizon, plan.places,
-            plan.every, levels=levels, lag=lag,
+            each.fitted(place, plan.begin), *mode.table.rows(begin + plan.begin, end), plan.ahead,
+            horizon, plan.places, plan.every, levels=levels, lag=lag,
         )  # fmt: skip
         judged = judged._replace(begins=judged.begins + plan.begin)
         return [judged.evaluation(level) for level in asked]
 
-    found = _each(judge, len(each), n_jobs, verbose)
-    joined = _joined(mode.series, found, len(asked), mode.words, mode.source, notes)
-    return joined[0] if several is None else joined
+    return _judge_all(judge, mode.series, mode, several, n_jobs, verbose)
 
 
-def _each(
-    judge: Callable[[int], Judged], number: int, n_jobs: int | None, verbose: bool
-) -> list[Judged]:
-    """Judge all series, in threads; no number depends on how many."""
-    n_jobs = checked_jobs(n_jobs, number)
-    if n_jobs in (None, 1):
-        return list(show_progress(map(judge, range(number)), number, "evaluating series", verbose))
-    from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
-
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    results: Iterator[Judged] = parallel(delayed(judge)(k) for k in range(number))
-    return list(show_progress(results, number, "evaluating series", verbose))
-
-
-def _joined(
+def _judge_all(
+    judge: Callable[[int], Judged],
     series: SeriesRows,
-    found: Sequence[Judged],
-    levels: int,
-    says: str,
-    source: str,
-    notes: Sequence[str],
+    mode: SeriesMode,
+    levels: Sequence[Any] | None,
+    n_jobs: int | None,
+    verbose: bool,
     shared_calibration: bool = False,
-) -> list[SeriesEvaluation]:
-    """Return how all series fared, level by level, with notes on why some have no window."""
-    names, lengths = series.names, series.lengths.tolist()
-    rows = dict(zip(names, np.split(series.rows, series.ends[:-1]), strict=True))
+) -> Any:
+    """Judge all series, in threads, and say how they fared together: by level, if several."""
+    number = len(series)
+
+    def try_to_judge(place: int) -> Judged:
+        try:
+            return judge(place)
+        except UntrainedStateError:
+            return UNTRAINED
+
+    n_jobs = checked_jobs(n_jobs, number)
+    results: Iterator[Judged] = map(try_to_judge, range(number))
+    if n_jobs not in (None, 1):
+        from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
+
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        results = parallel(delayed(try_to_judge)(place) for place in range(number))
+    found = list(show_progress(results, number, "evaluating series", verbose))
+    rows = dict(zip(series.names, np.split(series.rows, series.ends[:-1]), strict=True))
     joined = []
-    for level in range(levels):
-        each = [None if one is None else one[level] for one in found]
-        records = [
-            SeriesRecord(name, number, note=note)
-            if one is None
-            else SeriesRecord.of(name, number, one)
-            for name, number, one, note in zip(names, lengths, each, notes, strict=True)
-        ]
-        kept = {name: one for name, one in zip(names, each, strict=True) if one is not None}
-        joined.append(SeriesEvaluation(records, kept, says, rows, source, shared_calibration))
-    return joined
+    for level in range(1 if levels is None else len(levels)):
+        records, kept = [], {}
+        for name, length, one in zip(series.names, series.lengths.tolist(), found, strict=True):
+            if isinstance(one, str):
+                records.append(SeriesRecord(name, length, note=one))
+            else:
+                kept[name] = one[level]
+                records.append(SeriesRecord.of(name, length, one[level]))
+        joined.append(
+            SeriesEvaluation(records, kept, mode.words, rows, mode.source, shared_calibration)
+        )
+    return joined[0] if levels is None else joined
 
 
 @dataclass(frozen=True)

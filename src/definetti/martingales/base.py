@@ -112,12 +112,7 @@ class Martingale(Named, Resumed):
     def update(self, p_value: float) -> float:
         """Take in one p-value, and return the log of the capital."""
         check_scalar(p_value, "p_value", "update_many takes several")
-        if not 0 < p_value <= 1:
-            return float(self.update_many([p_value])[0])
-        state, logs = self.state.copy(), np.empty(1)
-        self.bet(state, np.array([p_value], dtype=np.float64), logs)
-        self.state = state
-        return float(logs[0])
+        return float(self.update_many([p_value])[0])
 
     def update_many(self, p_values: Any) -> FloatArray:
         """Take in p-values, and return the log of the capital after each.

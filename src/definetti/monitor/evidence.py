@@ -35,7 +35,6 @@ class Log:
 
     def __init__(self, width: int, keep: int | None = None) -> None:
         self.keep = keep
-        self.dropped = 0
         self._room = np.empty((16, width))
         self._begin = self._end = 0
 
@@ -56,11 +55,9 @@ class Log:
         self._end += 1
         if self.keep is not None and len(self) > self.keep:
             self._begin += 1
-            self.dropped += 1
 
-    def restore(self, rows: FloatArray, dropped: int) -> None:
+    def restore(self, rows: FloatArray) -> None:
         self._room, self._begin, self._end = rows.copy(), 0, len(rows)
-        self.dropped = dropped
 
 
 class CoverageTest:

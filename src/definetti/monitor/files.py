@@ -63,7 +63,7 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
         "diagnosis": [list(one) for one in monitor._diagnosis.items()],
         "adaptive_state": monitor.adaptive.state,
         "alarms": [list(one) for one in monitor.alarms],
-        "log": [monitor._log.rows.copy(), monitor._log.dropped],
+        "log": [monitor._log.rows.copy()],
         "n_observed": queue.n_observed,
         "waiting": [[getattr(step, name) for name in WAITING] for step in queue.steps],
         "truths": list(monitor._truths),
@@ -172,7 +172,7 @@ def _restore_tests(monitor: Monitor, kept: dict[str, Any]) -> None:
         monitor.alarms.append(Alert(*told)._replace(diagnosis=tuple(blamed)))
     for state, held, judged in kept["coverage"]:
         monitor.coverage.counts[state] = [int(held), int(judged)]
-    rows, dropped = kept["log"]
+    rows, *_ = kept["log"]
     width = 2 * len(monitor.parts) + 4
     require(is_array(rows, np.float64, 2) and rows.shape[1] == width, "what was written down")
-    monitor._log.restore(rows, int(dropped))
+    monitor._log.restore(rows)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -98,15 +99,11 @@ class NumbersSource(ChainSource):
             self._add(int(pool.states[code]), code)
         if len(history):
             self.stream.first, self.stream.last = history.first, history.last
-            self._enter_all(history.states.tolist(), len(pool) - len(history))
-
-    def _enter_all(self, states: list[int], begin: int) -> None:
-        """Take in the steps of the present segment, whose rows begin with a code."""
-        met = set(states[:1])
-        for k, state in enumerate(states[1:], 1):
-            if state in met:
-                self._enter(states[k - 1], state, begin + k)
-            met.add(state)
+            met, first = {history.first}, len(pool) - len(history) + 1
+            for code, (before, state) in enumerate(pairwise(history.states.tolist()), first):
+                if state in met:
+                    self._enter(before, state, code)
+                met.add(state)
 
     def _enter(self, before: int, state: int, code: int) -> None:
         """Put a step among the latest to its state."""
