@@ -53,9 +53,7 @@ LONG = {
     for name in ("choosing", "from-conformal", "from-hmmlearn", "limits", "streams")
 }
 LONG |= {"README.md"}  # a report of three patients takes as long as all the others
-LONG |= {
-    f"docs/gallery/{name}.md" for name in ("comparison", "network", "regimes", "sleep", "words")
-}
+LONG |= {f"docs/gallery/{name}.md" for name in ("network", "regimes", "sleep", "words")}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PRINTED = "<!-- printed -->"
 
@@ -220,7 +218,6 @@ def named(page: Path):
 @pytest.mark.slow_cases(
     "docs/gallery/long.md",
     "docs/gallery/seattle.md",
-    "docs/gallery/weather.md",
     "docs/is-my-chain-markov.md",
     "docs/questions.md",
     "docs/start.md",
@@ -228,16 +225,6 @@ def named(page: Path):
 @pytest.mark.parametrize("page", list(map(named, PAGES)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, tmp_path, monkeypatch)
-
-
-@pytest.mark.slow
-def test_the_page_on_sleep_needs_no_recorded_nights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where these are at hand, the page as such runs on them."""
-    text = (ROOT / "docs" / "gallery" / "sleep.md").read_text(encoding="utf-8")
-    assert text.count('/ "shared" /') == 1
-    run_text(text.replace('/ "shared" /', '/ "nowhere" /'), tmp_path, monkeypatch)
 
 
 def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
