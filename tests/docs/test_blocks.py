@@ -48,10 +48,7 @@ except ImportError:  # joblib 1.6 has it no longer inside
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages that compare with other packages run these, too; others go on for many steps.
-LONG = {
-    f"docs/{name}.md"
-    for name in ("choosing", "from-conformal", "from-hmmlearn", "limits", "streams")
-}
+LONG = {f"docs/{name}.md" for name in ("choosing", "from-conformal", "from-hmmlearn", "streams")}
 LONG |= {"README.md"}  # a report of three patients takes as long as all the others
 LONG |= {f"docs/gallery/{name}.md" for name in ("network", "regimes", "sleep", "words")}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -216,7 +213,6 @@ def named(page: Path):
 
 
 @pytest.mark.slow_cases(
-    "docs/gallery/long.md",
     "docs/gallery/seattle.md",
     "docs/is-my-chain-markov.md",
     "docs/questions.md",
