@@ -1,4 +1,4 @@
-"""How many steps a spaced block takes: the table of docs/choosing.md."""
+"""How many steps a spaced block takes: the figures of docs/choosing.md."""
 
 import numpy as np
 import pytest
