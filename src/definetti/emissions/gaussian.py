@@ -154,15 +154,14 @@ class Gaussian(CodedRows, name="gaussian"):
     def log_likelihood(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
         once = np.zeros(1, dtype=np.int64)
         logs = self.log_likelihoods(table, statistics[None], codes.reshape(1, -1), once)
-        return np.ascontiguousarray(logs.T).reshape(*codes.shape, len(statistics))
+        return logs.reshape(*codes.shape, len(statistics))
 
     def log_likelihoods(
         self, table: Centred, statistics: FloatArray, codes: IntArray, sets: IntArray
     ) -> FloatArray:
-        """Judge sets of observations, ``(K, m)``, under several estimates: ``(G · n, m)``."""
-        number, n = statistics.shape[:2]
+        """Judge sets of observations, ``(K, m)``, under several estimates: ``(G, m, n)``."""
         laws = self._estimate(statistics, len(table.point))
-        return laws.log_densities(table.take(codes), sets).reshape(number * n, -1)
+        return laws.log_densities(table.take(codes), sets)
 
     def _estimate(self, statistics: FloatArray, width: int) -> Laws:
         """Estimate laws from statistics, ``(G, n, …)``, each column in units of its spread."""
@@ -224,13 +223,13 @@ class Laws(NamedTuple):
     covariances: FloatArray  # (G, n, d, d), or (G, n, d) where columns are independent
 
     def log_densities(self, values: FloatArray, sets: IntArray) -> FloatArray:
-        """Log-density of rows under each law, ``(G, n, R)``; NaN is left out.
+        """Log-density of rows under each law, ``(G, R, n)``; NaN is left out.
 
         Leaving out an entry of a normal vector leaves the matching block of its covariance, so
         rows are taken together by what they lack.
         """
         number, n, _ = self.means.shape
-        logs = np.zeros((number, n, values.shape[1]))
+        logs = np.zeros((number, values.shape[1], n))
         density: Any = _full_densities if self.covariances.ndim == 4 else _diagonal_densities
         rows = np.ascontiguousarray(np.moveaxis(values, 2, 1))
         for alive in _distinct(self.alive):
@@ -347,7 +346,7 @@ def _full_densities(
                     for r in range(size):
                         lengths[r] += along[r] * along[r]
                 for r in range(size):
-                    logs[g, i, places[begin + r]] = -0.5 * lengths[r] - constants[i]
+                    logs[g, places[begin + r], i] = -0.5 * lengths[r] - constants[i]
 
 
 @kernel
@@ -374,4 +373,4 @@ def _diagonal_densities(
                 for r in range(first, last):
                     if chosen[own, r]:
                         away = values[own, k, r] / unit - mean
-                        logs[g, i, r] -= 0.5 * away * away * precision + constant
+                        logs[g, r, i] -= 0.5 * away * away * precision + constant

@@ -177,9 +177,9 @@ def _score(
         models.append(which.repeat(1 + size))
         places.append(np.column_stack([which, np.tile(others, (members, 1))]).ravel())
         first, begin = first + members, begin + size
-    every, index = stacked([own, *(group.windows for group in batch)]), np.concatenate(places)
-    windows = Windows(*(array[index] for array in every))
-    values = evaluate_each(task.score, estimates, np.concatenate(models), windows)
+    every = stacked([own, *(group.windows for group in batch)])
+    which = np.concatenate(models)
+    values = evaluate_each(task.score, estimates, which, every, np.concatenate(places))
     for group, part in zip(batch, np.split(values, np.cumsum([*map(len, places)])), strict=False):
         table = part.reshape(len(group.members), -1)
         yield table[:, 0], table[:, 1:]

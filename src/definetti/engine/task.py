@@ -304,17 +304,25 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
 
 
 def evaluate_each(
-    score: Score, estimates: Estimates, models: IntArray, windows: Windows
+    score: Score,
+    estimates: Estimates,
+    models: IntArray,
+    windows: Windows,
+    places: IntArray | None = None,
 ) -> FloatArray:
-    """Score windows, each under its own model, in chunks, and round the scores."""
-    number, steps = windows.states.shape
+    """Score windows, each under its own model, in chunks, and round the scores.
+
+    `places` are the windows to score, one for each of `models`; all if left out.
+    """
+    number, steps = len(models), windows.states.shape[1]
     scores = np.empty(number)
     n_states = len(estimates.at(models[:0]).labels)
     # Rows of states for each step should fit a cache, squares of states the memory.
     most = max(1, min(CACHE // (steps * n_states), ROOM // (steps * n_states**2)))
     for begin in range(0, number, most):
         part = slice(begin, begin + most)
-        some = Windows(*(array[part] for array in windows))
+        chosen = part if places is None else places[part]
+        some = Windows(*(array[chosen] for array in windows))
         scores[part] = _checked_scores(score(estimates.at(models[part]), some), some)
     return scores
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, Windows, padded
-from definetti.data.labels import MISSING, NONE, check_indices, check_shape
+from definetti.data.labels import ANY, MISSING, NONE, check_indices, check_shape
 from definetti.emissions.base import Emission, Labels
 from definetti.emissions.classifier import LogLikelihood
 from definetti.emissions.gaussian import Gaussian
@@ -120,28 +120,28 @@ class ChainEstimates(Chain):
     Attributes
     ----------
     transitions : (G, n, n) row-stochastic matrices
-    laws : (P, width) log-likelihoods of observations, each row those of one state under some of
-        the models; the last column is for missing ones
-    picks : (G, n) the law of each state under each model
     codes : (m + 1,) the codes of all observations in the table, in rising order, then `MISSING`
-    columns, sets : (K, m + 1) the column of each observation in a set of them, −1 where it is not
-        in the set, and (G,) the set that the laws of each model are about; one of all if left out
+    columns, sets : (K, m + 1) the place of each observation in a set of them, −1 where it is not
+        in the set, and (G,) the set that the laws of each model are about
+    laws : (G, width, n) log-likelihoods of observations, the last for missing ones, in each state;
+        or (P, width) those of one state under some of the models
+    picks : (G, n) the law of each state under each model; None where the models share none
     which : (B,) the model of each window that it is asked about
     """
 
     transitions: FloatArray
-    laws: FloatArray
-    picks: IntArray
     codes: IntArray
+    columns: IntArray
+    sets: IntArray
+    laws: FloatArray
+    picks: IntArray | None
     emission: Emission
     table: Any
     labels: Labels
-    columns: IntArray | None = None
-    sets: IntArray | None = None
     which: IntArray = field(default_factory=lambda: NONE)
 
     def __len__(self) -> int:
-        return len(self.picks)
+        return len(self.sets)
 
     def at(self, models: IntArray) -> Estimate:
         check_indices(models, 0, len(self), "models")
@@ -152,32 +152,27 @@ class ChainEstimates(Chain):
 
     def seen(self, windows: Windows) -> ChainWindows:
         which, observations = self.which, windows.observations
-        places = self._find_columns(observations)
+        laws, picks, (_, steps) = self.laws, self.picks, observations.shape
+        places = self._find_places(observations)
         first, last = (which.min(), which.max()) if len(which) else (0, 0)
-        width, steps = self.laws.shape[1], observations.shape[1]
+        n, width = self.transitions.shape[1], laws.shape[1]
         if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
-            logs = _gather(self.laws, self.picks[first : last + 1])
-            places = (which - first)[:, None] * width + places
+            own = slice(first, last + 1)
+            logs = laws[own].reshape(-1, n) if picks is None else _gather(laws, picks[own])
+            places += ((which - first) * width)[:, None]
         else:
-            logs = self.laws[self.picks[which.repeat(steps)], places.ravel()[:, None]]
+            own, columns = which.repeat(steps), places.ravel()
+            logs = laws[own, columns] if picks is None else laws[picks[own], columns[:, None]]
             places = np.arange(observations.size).reshape(observations.shape)
         return ChainWindows(self.transitions, which, logs, places, windows.start)
 
-    def _find_columns(self, observations: IntArray) -> IntArray:
-        """Return the column of each observation, (B, h), in the laws of its window's model."""
+    def _find_places(self, observations: IntArray) -> IntArray:
+        """Return the place of each observation, (B, h), among those its model's laws are about."""
         known = self.codes[:-1]
         first, span = (known[0], known[-1] - known[0] + 1) if len(known) else (0, 0)
-        place_of = np.full(span + 2, -1)  # the last two: a code out of range, and a missing one
-        place_of[known - first] = np.arange(len(known))
-        place_of[-1] = len(known)
-        offsets = observations - first
-        offsets[(offsets < 0) | (offsets >= span)] = span
-        offsets[observations == MISSING] = span + 1
-        places = place_of[offsets]
-        if self.columns is not None and self.sets is not None:
-            unknown = places < 0
-            places = self.columns[self.sets[self.which][:, None], places]
-            places[unknown] = -1
+        column_of = np.full(span, -1)
+        column_of[known - first] = np.arange(len(known))
+        places = _places(observations, self.which, self.sets, self.columns, column_of, first)
         if places.size and places.min() < 0:
             raise ValueError("windows have observations that the estimates were not made for")
         return places
@@ -220,8 +215,8 @@ def estimate_candidates(
     shared = pooled_matrix(history.pool, n, prior) if subset is None else None
     transitions = _transitions(known, shared, history.last, candidates, prior, met)
     codes = _distinct(np.concatenate([new, *map(np.ravel, asked)]))
+    columns, picks = np.arange(len(codes))[None], None
     single = emission.statistics(table, new, np.arange(steps), max(steps, n))[:steps]
-    about: dict[str, IntArray] = {}
     if shares_laws(emission, table):
         laws, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
     elif not single.size:  # a law that learns nothing
@@ -234,9 +229,8 @@ def estimate_candidates(
             every[np.arange(size), candidates[:, step]] += single[step]
         chosen, columns = _each_set(codes, [np.append(new, one) for one in asked])
         laws = judge_each(emission, table, every, chosen, sets)
-        picks = np.arange(size * n).reshape(size, n)
-        about = {"columns": columns, "sets": sets}
-    return ChainEstimates(transitions, laws, picks, codes, emission, table, labels, **about)
+    sets = sets if len(columns) > 1 else np.zeros(size, dtype=np.int64)
+    return ChainEstimates(transitions, codes, columns, sets, laws, picks, emission, table, labels)
 
 
 def estimates_of_counts(
@@ -254,9 +248,12 @@ def estimates_of_counts(
     seen = pairs[:, :, 1:].reshape(size * n, -1).astype(np.float64)
     laws[:, :-1] = log_frequencies(seen, priors[1])
     picks = np.arange(size * n).reshape(size, n)
-    codes = np.append(np.arange(width - 1), MISSING)
+    columns, sets = np.arange(width), np.zeros(size, dtype=np.int64)
+    codes = np.append(columns[:-1], MISSING)
     transitions = transitions.reshape(moves.shape)
-    return ChainEstimates(transitions, laws, picks, codes, emission, table, labels)
+    return ChainEstimates(
+        transitions, codes, columns[None], sets, laws, picks, emission, table, labels
+    )
 
 
 def _transitions(
@@ -288,7 +285,11 @@ def _transitions(
 
 def _distinct(codes: IntArray) -> IntArray:
     """Return codes once each, in rising order, then `MISSING`."""
-    return np.append(np.unique(codes[codes != MISSING]), MISSING)
+    known = codes[codes != MISSING]
+    first = known.min(initial=ANY)
+    there = np.zeros(known.max(initial=first - 1) + 1 - first, dtype=np.bool_)
+    there[known - first] = True
+    return np.append(first + np.flatnonzero(there), MISSING)
 
 
 def _each_set(codes: IntArray, asked: list[IntArray]) -> tuple[IntArray, IntArray]:
@@ -323,6 +324,30 @@ def _shared_laws(
         rows[added[:, step] > 0] += single[step]
     total = statistics.sum(axis=0) + single.sum(axis=0)
     return judge_rows(emission, table, rows, total, codes), places.reshape(size, n)
+
+
+@kernel
+def _places(
+    observations: IntArray,
+    models: IntArray,
+    sets: IntArray,
+    columns: IntArray,
+    column_of: IntArray,
+    first: int,
+) -> IntArray:
+    """Look observations up, −1 where one is not there; `first` is the code that comes first."""
+    windows, steps = observations.shape
+    places = np.empty((windows, steps), dtype=np.int64)
+    for b in range(windows):
+        own = columns[sets[models[b]]]
+        for k in range(steps):
+            code = observations[b, k]
+            if code == MISSING:
+                places[b, k] = own[len(own) - 1]
+            else:
+                known = 0 <= code - first < len(column_of) and column_of[code - first] >= 0
+                places[b, k] = own[column_of[code - first]] if known else -1
+    return places
 
 
 @kernel
@@ -380,24 +405,24 @@ def judge_rows(
 def judge_each(
     emission: Any, table: Any, statistics: FloatArray, codes: IntArray, sets: IntArray
 ) -> FloatArray:
-    """Judge sets of observations, ``(K, m)``, under estimates with equal sums: ``(G · n, m)``."""
-    number, n = statistics.shape[:2]
+    """Judge sets of observations, ``(K, m)``, under estimates with equal sums: ``(G, m, n)``."""
     if type(emission) is Gaussian:
         return emission.log_likelihoods(table, statistics, codes, sets)
-    logs = np.zeros((number, n, codes.shape[1]))
+    (number, n), width = statistics.shape[:2], codes.shape[1]
+    logs = np.zeros((number, width, n))
     if type(emission) in (Mixed, FixedMixed):
         for part, law, own, k, width in emission.parts(table, codes):
             rows = np.ascontiguousarray(statistics[:, :, k, :width])
-            logs += judge_each(law, own, rows, part, sets).reshape(logs.shape)
+            logs += judge_each(law, own, rows, part, sets)
     elif type(emission) in BY_STATE:
         total = statistics[0].sum(axis=0)
         for k in range(len(codes)):
             rows = statistics[sets == k]
             found = judge_rows(emission, table, rows.reshape(-1, *total.shape), total, codes[k])
-            logs[sets == k] = found.reshape(len(rows), n, -1)
+            logs[sets == k] = found.reshape(len(rows), n, width).transpose(0, 2, 1)
     else:
         for g in range(number):
             found = emission.log_likelihood(table, statistics[g], codes[sets[g]])
-            check_shape(found, (codes.shape[1], n), "log_likelihood")
-            logs[g] = found.T
-    return logs.reshape(number * n, -1)
+            check_shape(found, (width, n), "log_likelihood")
+            logs[g] = found
+    return logs

@@ -105,7 +105,7 @@ class Chain(ABC):
     def log_posterior(self, windows: Windows) -> FloatArray:
         seen = self.seen(windows)
         # The terms are at most zero, so that none of their digits cancel.
-        return np.asarray(_log_steps(seen, forward(seen), windows.states).sum(axis=1))
+        return _totals(_log_steps(seen, forward(seen), windows.states))
 
     def log_emission(self, windows: Windows) -> FloatArray:
         seen = self.seen(windows)
@@ -172,16 +172,37 @@ def _backward(seen: ChainWindows, forwards: Forward, pairs: FloatArray | None = 
 
 
 @kernel
+def _totals(terms: FloatArray) -> FloatArray:
+    """Sum rows, which numpy is slow at where they are short."""
+    found = np.zeros(len(terms))
+    for b in range(len(terms)):
+        for k in range(terms.shape[1]):
+            found[b] += terms[b, k]
+    return found
+
+
+@kernel
 def _logarithms(matrices: FloatArray) -> FloatArray:
     return np.log(matrices)
 
 
 def _likelihood_ratios(logs: FloatArray) -> FloatArray:
     """Return likelihoods relative to the largest of each row; zero is for the impossible."""
-    with np.errstate(invalid="ignore"):  # a row without any possible state
-        ratios = logs - logs.max(axis=1, keepdims=True)
-    cut = np.maximum(ratios, SMALLEST_LOG_RATIO)
-    return np.asarray(np.exp(np.where(ratios == -np.inf, ratios, cut)))
+    ratios = _log_ratios(np.ascontiguousarray(logs))
+    return np.asarray(np.exp(ratios, out=ratios))
+
+
+@kernel
+def _log_ratios(logs: FloatArray) -> FloatArray:
+    ratios = np.empty_like(logs)
+    for y in range(len(logs)):
+        top = logs[y, 0]
+        for j in range(1, logs.shape[1]):
+            top = max(top, logs[y, j])
+        for j in range(logs.shape[1]):
+            ratio = logs[y, j] - top  # NaN in a row without any possible state
+            ratios[y, j] = ratio if ratio == -np.inf else max(ratio, SMALLEST_LOG_RATIO)
+    return ratios
 
 
 @kernel

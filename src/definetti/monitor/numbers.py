@@ -164,7 +164,7 @@ class NumbersSource(ChainSource):
         sums[each, candidates] += self._added(self._rows[code])
         table = StreamRows(point=self._point, seen=self._rows)
         logs = self._emission.log_likelihoods(table, sums, codes, each)
-        return logs.reshape(*sums.shape[:2], -1)
+        return np.ascontiguousarray(logs.transpose(0, 2, 1))
 
     def _moves_to(self, states: IntArray) -> FloatArray:
         """Return the chances of all moves, learned with a step to each state: ``(G, n, n)``."""

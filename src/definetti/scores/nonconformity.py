@@ -308,8 +308,8 @@ def rounded(score: float) -> float:
     """Round one score to a multiple of ``2 ** -30``, or of as much of its leading bit."""
     if not np.isfinite(score):
         return score
-    unit = _unit(score)
-    return math.ldexp(np.rint(math.ldexp(score / unit, BITS)), -BITS) * unit
+    grid = _unit(score) * 2.0**-BITS
+    return np.rint(score / grid) * grid
 
 
 @kernel
