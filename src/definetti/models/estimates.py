@@ -161,8 +161,8 @@ class ChainEstimates(Chain):
             logs = laws[own].reshape(-1, n) if picks is None else _gather(laws, picks[own])
             places += ((which - first) * width)[:, None]
         else:
-            own, columns = which.repeat(steps), places.ravel()
-            logs = laws[own, columns] if picks is None else laws[picks[own], columns[:, None]]
+            each, columns = which.repeat(steps), places.ravel()
+            logs = laws[each, columns] if picks is None else laws[picks[each], columns[:, None]]
             places = np.arange(observations.size).reshape(observations.shape)
         return ChainWindows(self.transitions, which, logs, places, windows.start)
 

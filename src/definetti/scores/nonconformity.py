@@ -309,7 +309,7 @@ def rounded(score: float) -> float:
     if not np.isfinite(score):
         return score
     grid = _unit(score) * 2.0**-BITS
-    return np.rint(score / grid) * grid
+    return float(np.rint(score / grid) * grid)
 
 
 @kernel
