@@ -160,10 +160,11 @@ class Durations(Statistic, name="durations"):
 def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int) -> IntArray:
     """Sum squares of run lengths, over all runs and, if there are few states, over those of each.
 
-    A square is a sum of odd numbers, ``1 + 3 + …``: one for each step of the run.
+    A square is a sum of odd numbers, ``1 + 3 + …``: one for each step of the run. Even and odd
+    times have sums of their own, so that none waits for the one before.
     """
     sums = np.zeros((len(tokens), 1 + few), dtype=np.int64)
-    each = np.zeros(max(few, 1), dtype=np.int64)
+    each = np.zeros((2, max(few, 1)), dtype=np.int64)
     for b in range(len(tokens)):
         each[:] = 0
         for s in range(len(begins) - 1):
@@ -172,7 +173,7 @@ def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int)
                 state = heads[np.uint64(tokens[b, t])]
                 odd = odd + 2 if state == last else 1
                 last = state
-                each[np.uint64(state if few else 0)] += odd
+                each[t & 1, np.uint64(state if few else 0)] += odd
         sums[b, 0] = each.sum()
-        sums[b, 1:] = each[:few]
+        sums[b, 1:] = each[:, :few].sum(axis=0)
     return sums

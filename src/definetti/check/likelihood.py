@@ -98,16 +98,16 @@ def count_pairs(
     names: CodeArray, links: CodeArray, first: IntArray, second: IntArray, room: int
 ) -> IntArray:
     """Count each row's pairs by their keys: ``(B, room)``; parameters as of `sum_pairs`."""
-    counts = np.zeros((len(names), room), dtype=np.int64)
+    counts = np.zeros((len(names), 2, room), dtype=np.int64)
     for b in range(len(names)):
         before = names[b, 0]
         for t in range(1, names.shape[1]):
             name = names[b, t]
             if links[b, t - 1] >= 0 and before >= 0 and name >= 0:
                 key = first[np.uint64(before)] + second[np.uint64(name)]
-                counts[b, np.uint64(key)] += 1
+                counts[b, t & 1, np.uint64(key)] += 1  # in turns: none waits for the one before
             before = name
-    return counts
+    return counts.sum(axis=1)
 
 
 @kernel

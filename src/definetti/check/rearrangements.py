@@ -184,9 +184,6 @@ def draw_members(
     tokens = np.empty((size, length), dtype=graph.token.dtype)
     edges = np.empty((size, length), dtype=graph.edge.dtype)
     times = np.empty((size, length), dtype=graph.shelf.dtype)
-    # Without signs, so that no index has to be looked at for being negative.
-    to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
-    bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
     for b in range(size):
         tree = _grow_tree(rng, graph)
         deck, shelf = graph.deck.copy(), graph.shelf.copy()
@@ -197,21 +194,42 @@ def draw_members(
                 deck[tree[v]], deck[end] = deck[end], deck[tree[v]]
             shuffle(rng, deck, begin, end)
             shuffle(rng, shelf, graph.shelves[v], graph.shelves[v + 1])
-        tops = graph.decks[:-1].astype(np.uint64)  # the next card of each node
-        for s in range(len(graph.begins) - 1):
-            begin, end = graph.begins[s], graph.begins[s + 1]
-            u = np.uint64(graph.node[begin])
-            for t in range(begin, end - 1):
-                top = tops[u]
-                tops[u] = top + np.uint64(1)
-                card = np.uint64(deck[top])
-                tokens[b, t] = graph.token[u]
-                times[b, t] = shelf[top + to_shelf[u]]
-                edges[b, t] = graph.edge[card >> bits]
-                u = card & last_bits
-            tokens[b, end - 1], edges[b, end - 1] = graph.token[u], -1
-            times[b, end - 1] = shelf[tops[u] + to_shelf[u]]
+        _walk(graph, deck, shelf, tokens[b], edges[b], times[b])
     return tokens, edges, times
+
+
+@kernel
+def _walk(
+    graph: Graph,
+    deck: CodeArray,
+    shelf: CodeArray,
+    tokens: CodeArray,
+    edges: CodeArray,
+    times: CodeArray,
+) -> None:
+    """Follow shuffled exits from the first node of each segment to the last."""
+    # Without signs, so that no index has to be looked at for being negative.
+    to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
+    bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
+    tops = graph.decks[:-1].astype(np.uint64)  # the next card of each node
+    # Where few steps leave a node, the processor guesses that they stay, and waits for no card.
+    moves = 4 * len(graph.outward) > len(tokens)
+    for s in range(len(graph.begins) - 1):
+        begin, last = graph.begins[s], graph.begins[s + 1] - 1
+        u = np.uint64(graph.node[begin])
+        top = tops[u]
+        for t in range(begin, last):
+            card = np.uint64(deck[top])
+            tokens[t] = graph.token[u]
+            times[t] = shelf[top + to_shelf[u]]
+            edges[t] = graph.edge[card >> bits]
+            after = card & last_bits
+            top += np.uint64(1)
+            if moves or after != u:
+                tops[u], u = top, after
+                top = tops[u]
+        tokens[last], edges[last] = graph.token[u], -1
+        times[last] = shelf[top + to_shelf[u]]
 
 
 class Tails(NamedTuple):
