@@ -102,87 +102,82 @@ HMMLEARN_LAWS = {
 }
 
 
-class ScikitLearn(Form):
-    """A scikit-learn model, fitted or not."""
+def _is_estimator(value: Any) -> bool:
+    return isinstance(value, BaseEstimator) and type(value).__module__.startswith("sklearn.")
 
-    tag = "estimator"
 
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, BaseEstimator) and type(value).__module__.startswith("sklearn.")
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        name = type(value).__name__
-        try:
-            from skops.io import dumps
-        except ImportError:
-            raise SaveError(f"{where} is a {name}, which takes skops to save; {INSTALL}") from None
-        try:
-            packed = dumps(value)
-        except Exception as error:  # whatever it is that skops does not know
-            raise SaveError(f"{where} is a {name}, of which skops says: {error}") from None
-        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-            schema = json.loads(archive.read(SCHEMA))
-            untrusted = find_untrusted(schema)
-            if untrusted:
-                own = untrusted[0].rpartition(".")[2] == name
-                raise SaveError(
-                    f"{where} is a {name}{'' if own else f' with {untrusted[0]} in it'}, which is "
-                    "not among the classes that a file may hold, since their code is safe with "
-                    "any numbers; use one that is, such as LogisticRegression (docs/saving.md "
-                    "lists them), or keep the labelled data and fit again"
-                )
-            try:
-                check_sound(value)
-            except ValueError as error:
-                raise SaveError(f"{where} is a {name}, and {error}") from None
-            parts: dict[str, str] = {}  # by their names there, in the order of the tree
-            sizes: dict[str, int] = {}
-            for node in walk(schema):
-                node.pop("__id__", None)
-                if isinstance(file := node.get("file"), str):
-                    content = archive.read(file)
-                    part = writer.part(content, "npy")
-                    node["file"] = parts.setdefault(part, f"{len(parts)}.npy")
-                    sizes[node["file"]] = len(content)
-        text = json.dumps(schema, allow_nan=False)
-        claim_memory(len(text) + 2 * sum(sizes.values()))
-        claim_text(text)
-        _claim(schema, text, sizes)
-        return [writer.part(text.encode("ascii"), "json"), list(parts)]
-
-    def read(self, node: Any, reader: Any) -> Any:
-        tree, parts = node
-        schema = read_json(reader.archive.part(tree))
+def _write_estimator(value: Any, writer: Any, where: str) -> list[Any]:
+    name = type(value).__name__
+    try:
+        from skops.io import dumps
+    except ImportError:
+        raise SaveError(f"{where} is a {name}, which takes skops to save; {INSTALL}") from None
+    try:
+        packed = dumps(value)
+    except Exception as error:  # whatever it is that skops does not know
+        raise SaveError(f"{where} is a {name}, of which skops says: {error}") from None
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        schema = json.loads(archive.read(SCHEMA))
         untrusted = find_untrusted(schema)
         if untrusted:
-            raise LoadError(
-                f"holds a scikit-learn model with {untrusted[0]} in it, which is refused"
+            own = untrusted[0].rpartition(".")[2] == name
+            raise SaveError(
+                f"{where} is a {name}{'' if own else f' with {untrusted[0]} in it'}, which is "
+                "not among the classes that a file may hold, since their code is safe with "
+                "any numbers; use one that is, such as LogisticRegression (docs/saving.md "
+                "lists them), or keep the labelled data and fit again"
             )
         try:
-            from skops.io import load
-        except ImportError:
-            raise LoadError(
-                f"holds a scikit-learn model, which takes skops to load; {INSTALL}"
-            ) from None
-        packed, sizes = io.BytesIO(), {}
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-            for number, name in enumerate(parts):
-                content = reader.archive.part(name)
-                from_bytes(content, name)  # which refuses what is no array
-                claim_memory(len(content))
-                sizes[f"{number}.npy"] = len(content)
-                archive.writestr(f"{number}.npy", content)
-            for one in walk(schema):
-                one.pop("__id__", None)
-            text = json.dumps(schema)
-            _claim(schema, text, sizes)
-            archive.writestr(SCHEMA, text)
-        names = {f"{one['__module__']}.{one['__class__']}" for one in walk(schema)}
-        made = load(packed, trusted=sorted(names))
-        if not self.accepts(made):
-            raise LoadError("holds no scikit-learn model where there should be one")
-        check_sound(made)
-        return made
+            check_sound(value)
+        except ValueError as error:
+            raise SaveError(f"{where} is a {name}, and {error}") from None
+        parts: dict[str, str] = {}  # by their names there, in the order of the tree
+        sizes: dict[str, int] = {}
+        for node in walk(schema):
+            node.pop("__id__", None)
+            if isinstance(file := node.get("file"), str):
+                content = archive.read(file)
+                part = writer.part(content, "npy")
+                node["file"] = parts.setdefault(part, f"{len(parts)}.npy")
+                sizes[node["file"]] = len(content)
+    text = json.dumps(schema, allow_nan=False)
+    claim_memory(len(text) + 2 * sum(sizes.values()))
+    claim_text(text)
+    _claim(schema, text, sizes)
+    return [writer.part(text.encode("ascii"), "json"), list(parts)]
+
+
+def _read_estimator(node: Any, reader: Any) -> Any:
+    tree, parts = node
+    schema = read_json(reader.archive.part(tree))
+    untrusted = find_untrusted(schema)
+    if untrusted:
+        raise LoadError(f"holds a scikit-learn model with {untrusted[0]} in it, which is refused")
+    try:
+        from skops.io import load
+    except ImportError:
+        raise LoadError(
+            f"holds a scikit-learn model, which takes skops to load; {INSTALL}"
+        ) from None
+    packed, sizes = io.BytesIO(), {}
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for number, name in enumerate(parts):
+            content = reader.archive.part(name)
+            from_bytes(content, name)  # which refuses what is no array
+            claim_memory(len(content))
+            sizes[f"{number}.npy"] = len(content)
+            archive.writestr(f"{number}.npy", content)
+        for one in walk(schema):
+            one.pop("__id__", None)
+        text = json.dumps(schema)
+        _claim(schema, text, sizes)
+        archive.writestr(SCHEMA, text)
+    names = {f"{one['__module__']}.{one['__class__']}" for one in walk(schema)}
+    made = load(packed, trusted=sorted(names))
+    if not _is_estimator(made):
+        raise LoadError("holds no scikit-learn model where there should be one")
+    check_sound(made)
+    return made
 
 
 def walk(schema: Any) -> Iterator[dict[str, Any]]:
@@ -334,29 +329,31 @@ CHECKS: dict[str, Callable[[dict[str, Any], str], None]] = {
 }
 
 
-class Hmmlearn(Form):
-    """A model of hmmlearn, one of those that it has itself."""
+def _is_hmmlearn(value: Any) -> bool:
+    return type(value).__module__ == "hmmlearn.hmm" and type(value).__name__ in HMMLEARN_LAWS
 
-    tag = "hmmlearn"
 
-    def accepts(self, value: Any) -> bool:
-        kind = type(value)
-        return kind.__module__ == "hmmlearn.hmm" and kind.__name__ in HMMLEARN_LAWS
+def _write_hmmlearn(value: Any, writer: Any, where: str) -> list[Any]:
+    name = type(value).__name__
+    own, params = vars(value), value.get_params()
+    kept = {key: own[key] for key in (*HMMLEARN_CHAIN, *HMMLEARN_LAWS[name]) if key in own}
+    return [name, writer.write(params, where), writer.write(kept, where)]
 
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        name = type(value).__name__
-        own, params = vars(value), value.get_params()
-        kept = {key: own[key] for key in (*HMMLEARN_CHAIN, *HMMLEARN_LAWS[name]) if key in own}
-        return [name, writer.write(params, where), writer.write(kept, where)]
 
-    def read(self, node: Any, reader: Any) -> Any:
-        name, params, kept = node[0], reader.read(node[1]), reader.read(node[2])
-        if name not in HMMLEARN_LAWS or not set(kept) <= {*HMMLEARN_CHAIN, *HMMLEARN_LAWS[name]}:
-            raise LoadError("holds an hmmlearn model of a kind that is not known")
-        try:
-            from hmmlearn import hmm
-        except ImportError:
-            raise LoadError("holds an hmmlearn model; pip install hmmlearn to load it") from None
-        made = getattr(hmm, name)(**params)
-        made.__dict__.update(kept)
-        return made
+def _read_hmmlearn(node: Any, reader: Any) -> Any:
+    name, params, kept = node[0], reader.read(node[1]), reader.read(node[2])
+    if name not in HMMLEARN_LAWS or not set(kept) <= {*HMMLEARN_CHAIN, *HMMLEARN_LAWS[name]}:
+        raise LoadError("holds an hmmlearn model of a kind that is not known")
+    try:
+        from hmmlearn import hmm
+    except ImportError:
+        raise LoadError("holds an hmmlearn model; pip install hmmlearn to load it") from None
+    made = getattr(hmm, name)(**params)
+    made.__dict__.update(kept)
+    return made
+
+
+FORMS = (
+    Form("hmmlearn", _is_hmmlearn, _write_hmmlearn, _read_hmmlearn),
+    Form("estimator", _is_estimator, _write_estimator, _read_estimator),
+)

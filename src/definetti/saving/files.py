@@ -16,26 +16,11 @@ import definetti
 from definetti._system.files import count_memory
 from definetti._system.mixins import Saved
 from definetti.exceptions import LoadError, SaveError
+from definetti.saving import estimators, values
 from definetti.saving.allowed_classes import BY_NAME, BY_TYPE
 from definetti.saving.archive import DEEPEST, Archive, open_archive, write_archive
-from definetti.saving.estimators import Hmmlearn, ScikitLearn
-from definetti.saving.frames import Frame
-from definetti.saving.values import (
-    Array,
-    Dictionary,
-    Exact,
-    Form,
-    Generator,
-    List,
-    Masked,
-    NotFinite,
-    Objects,
-    Tuple,
-    from_bytes,
-    is_scalar,
-    plain_scalar,
-    to_bytes,
-)
+from definetti.saving.frames import FRAME
+from definetti.saving.values import Form, from_bytes, is_scalar, plain_scalar, to_bytes
 
 FORMAT, VERSION = "definetti", 6
 DEEPEST_VALUE = DEEPEST // 4  # a value takes a few brackets
@@ -47,37 +32,29 @@ DATA_PACKAGES = (
 )  # fmt: skip
 
 
-class Object(Form):
-    """An object of a class in the table: its name there, and its arguments."""
-
-    tag = "thing"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) in BY_TYPE
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        kind = BY_TYPE[type(value)]
-        arguments = {}
-        for name, argument in kind.take(value).items():
-            place = f"{where}: {name}" if where else name
-            # Parameters are known by their own names.
-            arguments[name] = writer.write(argument, "" if name == "params" else place)
-        return [kind.name, arguments]
-
-    def read(self, node: Any, reader: Any) -> Any:
-        name, arguments = node
-        if not isinstance(name, str) or name not in BY_NAME:
-            raise LoadError(
-                f"has a {str(name)[:80]!r}, which this version of definetti does not know; install "
-                "the version that wrote it"
-            )
-        return BY_NAME[name].make({key: reader.read(value) for key, value in arguments.items()})
+def _write_object(value: Any, writer: Any, where: str) -> list[Any]:
+    """Write an object of a class in the table: its name there, and its arguments."""
+    kind = BY_TYPE[type(value)]
+    arguments = {}
+    for name, argument in kind.take(value).items():
+        place = f"{where}: {name}" if where else name
+        # Parameters are known by their own names.
+        arguments[name] = writer.write(argument, "" if name == "params" else place)
+    return [kind.name, arguments]
 
 
-FORMS: tuple[Form, ...] = (
-    NotFinite(), Tuple(), List(), Array(), Dictionary(), Object(), Objects(), Masked(), Exact(),
-    Generator(), Hmmlearn(), ScikitLearn(), Frame(),
-)  # fmt: skip
+def _read_object(node: Any, reader: Any) -> Any:
+    name, arguments = node
+    if not isinstance(name, str) or name not in BY_NAME:
+        raise LoadError(
+            f"has a {str(name)[:80]!r}, which this version of definetti does not know; install "
+            "the version that wrote it"
+        )
+    return BY_NAME[name].make({key: reader.read(value) for key, value in arguments.items()})
+
+
+OBJECT = Form("thing", lambda value: type(value) in BY_TYPE, _write_object, _read_object)
+FORMS = (*values.FORMS, OBJECT, *estimators.FORMS, FRAME)
 BY_TAG = {form.tag: form for form in FORMS}
 
 

@@ -22,57 +22,45 @@ DTYPES = {
 }  # fmt: skip
 
 
-class Frame(Form):
-    """A data frame, or a series."""
+def _write_frame(value: Any, writer: Any, where: str) -> dict[str, Any]:
+    native = _native(value)
+    single = isinstance(native, nw.Series)
+    backend = native.implementation.value
+    if backend not in BACKENDS:
+        raise SaveError(f"{where} is of {backend}; files hold frames of {', '.join(BACKENDS)}")
+    columns = [native] if single else list(native.iter_columns())
+    written = [_write_column(one, writer, where) for one in columns]
+    return {"backend": backend, "single": single, "columns": written}
 
-    tag = "frame"
 
-    def accepts(self, value: Any) -> bool:
-        return isinstance(_native(value), (nw.DataFrame, nw.Series))
+def _write_column(series: Any, writer: Any, where: str) -> list[Any]:
+    place = f"{where}: column {series.name!r}"
+    dtype, categories = str(series.dtype), None
+    if isinstance(series.dtype, nw.Enum):
+        dtype, categories = "Enum", list(series.dtype.categories)
+    elif dtype not in DTYPES:
+        raise SaveError(
+            f"{place} is of type {dtype}, which a file does not hold; turn it into numbers or text"
+        )
+    values = series.to_list()
+    _claim(values)
+    return [writer.write(series.name, place), dtype, categories, writer.write(values, place)]
 
-    def write(self, value: Any, writer: Any, where: str) -> dict[str, Any]:
-        native = _native(value)
-        single = isinstance(native, nw.Series)
-        backend = native.implementation.value
-        if backend not in BACKENDS:
-            raise SaveError(f"{where} is of {backend}; files hold frames of {', '.join(BACKENDS)}")
-        columns = [native] if single else list(native.iter_columns())
-        return {
-            "backend": backend,
-            "single": single,
-            "columns": [self._column(one, writer, where) for one in columns],
-        }
 
-    def _column(self, series: Any, writer: Any, where: str) -> list[Any]:
-        place = f"{where}: column {series.name!r}"
-        dtype, categories = str(series.dtype), None
-        if isinstance(series.dtype, nw.Enum):
-            dtype, categories = "Enum", list(series.dtype.categories)
-        elif dtype not in DTYPES:
-            raise SaveError(
-                f"{place} is of type {dtype}, which a file does not hold; turn it into numbers or "
-                "text"
-            )
-        values = series.to_list()
-        _claim(values)
-        return [
-            writer.write(series.name, place), dtype, categories, writer.write(values, place),
-        ]  # fmt: skip
-
-    def read(self, node: Any, reader: Any) -> Any:
-        backend = BACKENDS[BACKENDS.index(node["backend"])]
-        made = []
-        for name, dtype, categories, values in node["columns"]:
-            kind = DTYPES[dtype] if categories is None else nw.Enum(categories)
-            column = reader.read(values)
-            if type(column) is not list:
-                raise ValueError("a column is no list")
-            _claim(column)
-            made.append(_series(reader.read(name), column, kind, backend))
-        if node["single"]:
-            (one,) = made
-            return one.to_native()
-        return nw.from_dict({one.name: one for one in made}).to_native()
+def _read_frame(node: Any, reader: Any) -> Any:
+    backend = BACKENDS[BACKENDS.index(node["backend"])]
+    made = []
+    for name, dtype, categories, values in node["columns"]:
+        kind = DTYPES[dtype] if categories is None else nw.Enum(categories)
+        column = reader.read(values)
+        if type(column) is not list:
+            raise ValueError("a column is no list")
+        _claim(column)
+        made.append(_series(reader.read(name), column, kind, backend))
+    if node["single"]:
+        (one,) = made
+        return one.to_native()
+    return nw.from_dict({one.name: one for one in made}).to_native()
 
 
 def _claim(values: list[Any]) -> None:
@@ -92,3 +80,11 @@ def _series(name: Any, values: list[Any], dtype: Any, backend: Any) -> Any:
 
         return nw.from_native(pd.Series(values, name=name, dtype=object), series_only=True)
     return nw.new_series(name, values, dtype, backend=backend)
+
+
+FRAME = Form(
+    "frame",
+    lambda value: isinstance(_native(value), (nw.DataFrame, nw.Series)),
+    _write_frame,
+    _read_frame,
+)

@@ -2,17 +2,19 @@
 
 Text, whole numbers, True, False, None, finite numbers and short lists are JSON as they are. Any
 other value is a JSON object with one key: the tag of the `Form` that writes and reads it.
+
+What writes a value gets it, the writer, and its name in errors; it returns JSON. What reads it gets
+this JSON and the reader, and raises any error for what is never written.
 """
 
 from __future__ import annotations
 
 import io
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, prod
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,22 +40,13 @@ BIT_GENERATORS = {
 GENERATOR_INDICES = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1}
 
 
-class Form(ABC):
+class Form(NamedTuple):
     """How values of one kind are written, and read again."""
 
-    tag: ClassVar[str]  # the key of such values in a manifest
-
-    @abstractmethod
-    def accepts(self, value: Any) -> bool:
-        """Tell whether a value is of this kind."""
-
-    @abstractmethod
-    def write(self, value: Any, writer: Any, where: str) -> Any:
-        """Return a value as JSON; `where` names it in errors."""
-
-    @abstractmethod
-    def read(self, node: Any, reader: Any) -> Any:
-        """Return the value that was written; raise any error for what `write` never returns."""
+    tag: str  # the key of such values in a manifest
+    accepts: Callable[[Any], bool]
+    write: Callable[[Any, Any, str], Any]
+    read: Callable[[Any, Any], Any]
 
 
 # Single values.
@@ -78,38 +71,15 @@ def plain_scalar(value: Any, where: str) -> Any:
     return value
 
 
-class NotFinite(Form):
-    """NaN and the infinities, which JSON does not have."""
-
-    tag = "number"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) is float and not isfinite(value)
-
-    def write(self, value: Any, writer: Any, where: str) -> str:
-        return repr(value)
-
-    def read(self, node: Any, reader: Any) -> float:
-        return {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}[node]
+NOT_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}  # JSON has none
+EXACT = {kind.__name__: kind for kind in (Fraction, Decimal)}  # levels may be given in these
 
 
-class Exact(Form):
-    """Fractions and decimals, in which a confidence level may be given."""
-
-    tag = "exact"
-    kinds = (Fraction, Decimal)
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) in self.kinds
-
-    def write(self, value: Any, writer: Any, where: str) -> list[str]:
-        return [type(value).__name__, str(value)]
-
-    def read(self, node: Any, reader: Any) -> Fraction | Decimal:
-        name, text = node
-        if not isinstance(text, str) or len(text) > 2 * DIGITS or "e" in text.lower():
-            raise ValueError("an exact number is not written as one")
-        return {kind.__name__: kind for kind in self.kinds}[name](text)
+def _read_exact(node: Any, reader: Any) -> Fraction | Decimal:
+    name, text = node
+    if not isinstance(text, str) or len(text) > 2 * DIGITS or "e" in text.lower():
+        raise ValueError("an exact number is not written as one")
+    return EXACT[name](text)
 
 
 # Arrays.
@@ -172,169 +142,106 @@ def _claim_empty(shape: tuple[int, ...]) -> None:
         claim_memory(8 * prod(length for length in shape if length))
 
 
-class Array(Form):
-    """An array of numbers or text: a part of its own."""
-
-    tag = "array"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) is np.ndarray and not value.dtype.hasobject
-
-    def write(self, value: Any, writer: Any, where: str) -> Any:
-        return writer.array(value, where)
-
-    def read(self, node: Any, reader: Any) -> Any:
-        return reader.array(node)
+def _write_objects(value: Any, writer: Any, where: str) -> list[Any]:
+    claim_memory(16 * value.size)
+    _claim_empty(value.shape)
+    return [list(value.shape), writer.write(value.ravel().tolist(), where)]
 
 
-class Objects(Form):
-    """An array of single values of any kind."""
-
-    tag = "objects"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) is np.ndarray and value.dtype == np.dtype(object)
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        claim_memory(16 * value.size)
-        _claim_empty(value.shape)
-        return [list(value.shape), writer.write(value.ravel().tolist(), where)]
-
-    def read(self, node: Any, reader: Any) -> Any:
-        shape, values = node[0], reader.read(node[1])
-        claim_memory(16 * len(values))
-        _claim_empty(tuple(shape))
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        if len(shape) == 1 or not all(isinstance(value, (tuple, list)) for value in values):
-            return array.reshape(shape)
-        raise ValueError("an array of lists has more than one axis")
+def _read_objects(node: Any, reader: Any) -> Any:
+    shape, values = node[0], reader.read(node[1])
+    claim_memory(16 * len(values))
+    _claim_empty(tuple(shape))
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    if len(shape) == 1 or not all(isinstance(value, (tuple, list)) for value in values):
+        return array.reshape(shape)
+    raise ValueError("an array of lists has more than one axis")
 
 
-class Masked(Form):
-    """An array of which some elements are missing."""
-
-    tag = "masked"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) is np.ma.MaskedArray
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        claim_memory(value.data.nbytes)
-        mask = np.ma.getmaskarray(value)
-        return [writer.write(np.asarray(value.data), where), writer.array(mask, where)]
-
-    def read(self, node: Any, reader: Any) -> Any:
-        data, mask = reader.read(node[0]), reader.array(node[1])
-        if data.shape != mask.shape or mask.dtype != np.bool_:
-            raise ValueError("a mask is of another shape than what it masks")
-        claim_memory(data.nbytes)
-        return np.ma.MaskedArray(data, mask)
+def _write_masked(value: Any, writer: Any, where: str) -> list[Any]:
+    claim_memory(value.data.nbytes)
+    mask = np.ma.getmaskarray(value)
+    return [writer.write(np.asarray(value.data), where), writer.array(mask, where)]
 
 
-# Tuples, dictionaries, and lists that are long.
+def _read_masked(node: Any, reader: Any) -> Any:
+    data, mask = reader.read(node[0]), reader.array(node[1])
+    if data.shape != mask.shape or mask.dtype != np.bool_:
+        raise ValueError("a mask is of another shape than what it masks")
+    claim_memory(data.nbytes)
+    return np.ma.MaskedArray(data, mask)
 
 
-class Tuple(Form):
-    """A tuple, which a label may be."""
-
-    tag = "tuple"
-
-    def accepts(self, value: Any) -> bool:
-        return type(value) is tuple
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        return [writer.write(element, where) for element in value]
-
-    def read(self, node: Any, reader: Any) -> tuple[Any, ...]:
-        return tuple(reader.read(element) for element in node)
+# Mappings, as pairs: their keys need not be text. Long lists, in arrays by what they hold.
 
 
-class Dictionary(Form):
-    """A mapping, as pairs: its keys need not be text."""
-
-    tag = "dict"
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and type(value).__module__ in ("builtins", "collections")
-
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        return [
-            [writer.write(key, where), writer.write(entry, f"{where}[{key!r}]" if where else key)]
-            for key, entry in value.items()
-        ]
-
-    def read(self, node: Any, reader: Any) -> dict[Any, Any]:
-        return {reader.read(key): reader.read(entry) for key, entry in node}
+def _write_mapping(value: Any, writer: Any, where: str) -> list[Any]:
+    return [
+        [writer.write(key, where), writer.write(entry, f"{where}[{key!r}]" if where else key)]
+        for key, entry in value.items()
+    ]
 
 
-class List(Form):
-    """A long list, in arrays by what it holds."""
+def _write_list(value: Any, writer: Any, where: str) -> dict[str, Any]:
+    types = {type(element) for element in value}
+    if len(types) == 1:
+        (kind,) = types
+        if kind is np.ndarray and len({(array.shape, array.dtype) for array in value}) == 1:
+            claim_memory(VIEW * len(value))
+            return {"arrays": writer.write(np.stack(value), where)}
+        if kind in (tuple, list) and len(set(map(len, value))) == 1 and value[0]:
+            columns = [list(column) for column in zip(*value, strict=True)]
+            _claim_rows(columns)
+            return {kind.__name__: [writer.write(column, where) for column in columns]}
+    if all(map(is_scalar, value)):
+        return _write_scalars([plain_scalar(element, where) for element in value], writer, where)
+    return {"each": [writer.write(element, where) for element in value]}
 
-    tag = "list"
 
-    def accepts(self, value: Any) -> bool:
-        return type(value) is list and len(value) >= LONG_LIST
+def _write_scalars(value: list[Any], writer: Any, where: str) -> dict[str, Any]:
+    types = {type(element) for element in value}
+    if types == {float} or (types == {int} and min(value) >= -INT64_END and max(value) < INT64_END):
+        numbers = np.array(value) if types == {float} else narrowed(np.array(value))
+        _claim_numbers(numbers)
+        return {"numbers": writer.array(numbers, where)}
+    # Values that compare equal may differ in type, and zero has two signs.
+    names = [(type(one), one.hex() if type(one) is float else one) for one in value]
+    places: dict[Any, int] = {}
+    codes = np.array([places.setdefault(name, len(places)) for name in names])
+    first = dict(zip(reversed(names), reversed(value), strict=True))
+    distinct = [writer.write(first[name], where) for name in places]
+    claim_memory(CODE * len(codes))
+    return {"values": distinct, "codes": writer.array(narrowed(codes), where)}
 
-    def write(self, value: Any, writer: Any, where: str) -> dict[str, Any]:
-        types = {type(element) for element in value}
-        if len(types) == 1:
-            (kind,) = types
-            if kind is np.ndarray and len({(array.shape, array.dtype) for array in value}) == 1:
-                claim_memory(VIEW * len(value))
-                return {"arrays": writer.write(np.stack(value), where)}
-            if kind in (tuple, list) and len(set(map(len, value))) == 1 and value[0]:
-                columns = [list(column) for column in zip(*value, strict=True)]
-                _claim_rows(columns)
-                return {kind.__name__: [writer.write(column, where) for column in columns]}
-        if all(map(is_scalar, value)):
-            return self._scalars([plain_scalar(element, where) for element in value], writer, where)
-        return {"each": [writer.write(element, where) for element in value]}
 
-    def _scalars(self, value: list[Any], writer: Any, where: str) -> dict[str, Any]:
-        types = {type(element) for element in value}
-        if types == {float} or (
-            types == {int} and min(value) >= -INT64_END and max(value) < INT64_END
-        ):
-            numbers = np.array(value) if types == {float} else narrowed(np.array(value))
-            _claim_numbers(numbers)
-            return {"numbers": writer.array(numbers, where)}
-        # Values that compare equal may differ in type, and zero has two signs.
-        names = [(type(one), one.hex() if type(one) is float else one) for one in value]
-        places: dict[Any, int] = {}
-        codes = np.array([places.setdefault(name, len(places)) for name in names])
-        first = dict(zip(reversed(names), reversed(value), strict=True))
-        distinct = [writer.write(first[name], where) for name in places]
+def _read_list(node: Any, reader: Any) -> list[Any]:
+    if "each" in node:
+        return [reader.read(element) for element in node["each"]]
+    if "arrays" in node:
+        arrays = reader.read(node["arrays"])
+        if not isinstance(arrays, np.ndarray):
+            raise ValueError("a list of arrays is none")
+        claim_memory(VIEW * len(arrays))
+        return list(arrays)
+    if "numbers" in node:
+        numbers = _one_dimensional(reader.array(node["numbers"]), "iuf")
+        _claim_numbers(numbers)
+        if numbers.dtype == np.int8:
+            return list(map(BYTES.__getitem__, memoryview(numbers)))
+        return list(numbers.tolist())
+    if "codes" in node:
+        values = [reader.read(value) for value in node["values"]]
+        codes = _one_dimensional(reader.array(node["codes"]), "i")
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(values):
+            raise ValueError("a list has a code for which there is no value")
         claim_memory(CODE * len(codes))
-        return {"values": distinct, "codes": writer.array(narrowed(codes), where)}
-
-    def read(self, node: Any, reader: Any) -> list[Any]:
-        if "each" in node:
-            return [reader.read(element) for element in node["each"]]
-        if "arrays" in node:
-            arrays = reader.read(node["arrays"])
-            if not isinstance(arrays, np.ndarray):
-                raise ValueError("a list of arrays is none")
-            claim_memory(VIEW * len(arrays))
-            return list(arrays)
-        if "numbers" in node:
-            numbers = _one_dimensional(reader.array(node["numbers"]), "iuf")
-            _claim_numbers(numbers)
-            if numbers.dtype == np.int8:
-                return list(map(BYTES.__getitem__, memoryview(numbers)))
-            return list(numbers.tolist())
-        if "codes" in node:
-            values = [reader.read(value) for value in node["values"]]
-            codes = _one_dimensional(reader.array(node["codes"]), "i")
-            if len(codes) and not 0 <= codes.min() <= codes.max() < len(values):
-                raise ValueError("a list has a code for which there is no value")
-            claim_memory(CODE * len(codes))
-            return list(map(values.__getitem__, memoryview(codes)))
-        ((name, nodes),) = node.items()
-        kind = {"tuple": tuple, "list": list}[name]
-        columns = [reader.read(column) for column in nodes]
-        _claim_rows(columns)
-        return [kind(row) for row in zip(*columns, strict=True)]
+        return list(map(values.__getitem__, memoryview(codes)))
+    ((name, nodes),) = node.items()
+    kind = {"tuple": tuple, "list": list}[name]
+    columns = [reader.read(column) for column in nodes]
+    _claim_rows(columns)
+    return [kind(row) for row in zip(*columns, strict=True)]
 
 
 def _one_dimensional(array: Any, kinds: str) -> Any:
@@ -359,29 +266,27 @@ def _claim_rows(columns: list[Any]) -> None:
 # Random generators.
 
 
-class Generator(Form):
-    """A NumPy `Generator`, or the older `RandomState`, by its state."""
+GENERATORS = {kind.__name__: kind for kind in (np.random.Generator, np.random.RandomState)}
 
-    tag = "generator"
-    kinds = (np.random.Generator, np.random.RandomState)
 
-    def accepts(self, value: Any) -> bool:
-        return type(value) in self.kinds and _state(value)["bit_generator"] in BIT_GENERATORS
+def _is_generator(value: Any) -> bool:
+    return type(value) in GENERATORS.values() and _state(value)["bit_generator"] in BIT_GENERATORS
 
-    def write(self, value: Any, writer: Any, where: str) -> list[Any]:
-        return [type(value).__name__, writer.write(_plain_state(_state(value)), where)]
 
-    def read(self, node: Any, reader: Any) -> Any:
-        name, state = node[0], reader.read(node[1])
-        bits = BIT_GENERATORS[state["bit_generator"]](0)
-        kind = {kind.__name__: kind for kind in self.kinds}[name]
-        generator: Any = kind(bits)
-        _check_state(state, _plain_state(_state(generator)))
-        if kind is np.random.Generator:
-            bits.state = state
-        else:
-            generator.set_state(state)
-        return generator
+def _write_generator(value: Any, writer: Any, where: str) -> list[Any]:
+    return [type(value).__name__, writer.write(_plain_state(_state(value)), where)]
+
+
+def _read_generator(node: Any, reader: Any) -> Any:
+    name, state = node[0], reader.read(node[1])
+    bits = BIT_GENERATORS[state["bit_generator"]](0)
+    generator: Any = GENERATORS[name](bits)
+    _check_state(state, _plain_state(_state(generator)))
+    if name == "Generator":
+        bits.state = state
+    else:
+        generator.set_state(state)
+    return generator
 
 
 def _state(value: Any) -> dict[str, Any]:
@@ -412,3 +317,53 @@ def _check_state(state: Any, known: Any, key: str = "") -> None:
         raise ValueError(f"a random generator has a number out of bounds ({key})")
     elif isinstance(known, str) and state != known:
         raise ValueError("a random generator has another name")
+
+
+FORMS = (
+    Form(
+        "number",
+        lambda value: type(value) is float and not isfinite(value),
+        lambda value, writer, where: repr(value),
+        lambda node, reader: NOT_FINITE[node],
+    ),
+    Form(
+        "tuple",
+        lambda value: type(value) is tuple,
+        lambda value, writer, where: [writer.write(element, where) for element in value],
+        lambda node, reader: tuple(reader.read(element) for element in node),
+    ),
+    Form(
+        "list",
+        lambda value: type(value) is list and len(value) >= LONG_LIST,
+        _write_list,
+        _read_list,
+    ),
+    Form(
+        "array",
+        lambda value: type(value) is np.ndarray and not value.dtype.hasobject,
+        lambda value, writer, where: writer.array(value, where),
+        lambda node, reader: reader.array(node),
+    ),
+    Form(
+        "dict",
+        lambda value: (
+            isinstance(value, Mapping) and type(value).__module__ in ("builtins", "collections")
+        ),
+        _write_mapping,
+        lambda node, reader: {reader.read(key): reader.read(entry) for key, entry in node},
+    ),
+    Form(
+        "objects",
+        lambda value: type(value) is np.ndarray and value.dtype == np.dtype(object),
+        _write_objects,
+        _read_objects,
+    ),
+    Form("masked", lambda value: type(value) is np.ma.MaskedArray, _write_masked, _read_masked),
+    Form(
+        "exact",
+        lambda value: type(value) in EXACT.values(),
+        lambda value, writer, where: [type(value).__name__, str(value)],
+        _read_exact,
+    ),
+    Form("generator", _is_generator, _write_generator, _read_generator),
+)
