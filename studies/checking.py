@@ -146,15 +146,13 @@ def measure_sizes(repetitions: int) -> Iterator[list[str]]:
                 rejected = np.zeros(6)
                 for _ in range(repetitions):
                     path = walk(lambda t, chain=chain: chain, length, rng)  # type: ignore[misc]
-                    textbook = judge_by_chi_square(path)
-                    theirs = judge_by_pydtmc(path) or (np.nan, np.nan)
-                    ours = [1.0, 1.0]
+                    ours = np.ones(2)
                     if len(set(path.tolist())) > 1:
                         asked = ["order", "transitions"]
                         found = check(None, path, tests=asked, n_resamples=DRAWS, random_state=rng)
-                        ours = [found.tests[name].p_value for name in asked]
-                    each = np.array([*zip(ours, textbook, theirs, strict=True)]).ravel()
-                    rejected += np.where(np.isnan(each), np.nan, each <= ALPHA)
+                        ours = np.array([found.tests[name].p_value for name in asked])
+                    others = _judge_by_others(path).reshape(len(OTHERS), 2)
+                    rejected += np.stack([ours <= ALPHA, *others], axis=1).ravel()
                 shares = rejected / repetitions
                 written = ("—" if np.isnan(share) else f"{share:.3f}" for share in shares)
                 yield [kind, str(states), f"{length:,}", *written]

@@ -72,9 +72,8 @@ class Column:
     @property
     def distinct(self) -> int:
         """How many values there are."""
-        if self.values is None:
-            return len(set(np.unique(self.symbols).tolist()) - {MISSING})  # type: ignore[arg-type]
-        return len(np.unique(self.values[self.seen == 1]))
+        values: Any = self.symbols if self.values is None else self.values
+        return len(np.unique(values[self.seen == 1]))
 
     @cached_property
     def cells(self) -> CodeArray:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
@@ -299,12 +299,6 @@ def draw_tails(
     return tokens, edges, times
 
 
-class Measure(Protocol):
-    """A statistic, or curves for a picture: a row of numbers for each draw."""
-
-    def measure(self, sample: Sample, draws: Draws) -> FloatArray: ...
-
-
 def drawer_of(sample: Sample, across: bool) -> Drawer:
     """Return a function that draws rearrangements, within each sequence or across all."""
     if across:
@@ -321,7 +315,7 @@ def draws_per_piece(sample: Sample) -> int:
 
 def measure_draws(
     sample: Sample,
-    statistics: Sequence[Measure],
+    statistics: Sequence[Any],
     across: bool,
     n_resamples: int,
     entropy: int,
@@ -329,6 +323,7 @@ def measure_draws(
 ) -> Iterator[list[FloatArray]]:
     """Yield the values of each statistic, for one piece of the draws after the other.
 
+    A statistic has a method `measure`, which returns a row of numbers for each draw.
     Every piece has a random stream of its own, so that values do not depend on the number of
     threads.
     """

@@ -31,13 +31,9 @@ ROUNDING = 1e-12
 class Standing(Protocol):
     """A p-value that is compared with a level; `definetti.engine.pvalues.Rank` is one."""
 
-    def p_value(self) -> float:
-        """Return the p-value."""
-        ...
+    def p_value(self) -> float: ...
 
-    def exceeds(self, alpha: Fraction) -> bool:
-        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
-        ...
+    def exceeds(self, alpha: Fraction) -> bool: ...  # the p-value is above it: inside the set
 
 
 @dataclass(eq=False, repr=False)

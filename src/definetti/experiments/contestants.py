@@ -37,19 +37,7 @@ class Contestant:
     each: bool = False  # whether every candidate costs a refit, or a past that moves with it
     symbols: bool = False  # whether it needs observations that occur again
     rounds: bool = False  # whether it learns from the misses of its own sets, window by window
-    restart: str = ""  # how a monitor reacts to an alarm, in `REACTIONS`; no monitor if empty
-
-    @classmethod
-    def of(cls, baseline: type[Baseline]) -> Contestant:
-        """Return a baseline as a contestant."""
-        return cls(
-            baseline.known_as,
-            "others",
-            split=baseline.splits,
-            each=baseline.each_candidate,
-            symbols=baseline.needs_symbols,
-            rounds=baseline.learns_from_misses,
-        )
+    restart: Settings = ()  # of a `Monitor`: how it reacts to an alarm; no monitor if empty
 
     def cannot(self, kind: str, candidates: int) -> str | None:
         """Tell why it cannot be run on observations of a kind; None if it can."""
@@ -77,7 +65,7 @@ class Contestant:
             return Baseline.named[self.name](**shared)
         # As those of the baselines, sets may be empty.
         ours = ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
-        return Monitored(ours, REACTIONS[self.restart]) if self.restart else ours
+        return Monitored(ours, dict(self.restart)) if self.restart else ours
 
 
 def chosen(names: Iterable[str] | None) -> list[Contestant]:
@@ -92,12 +80,7 @@ def chosen(names: Iterable[str] | None) -> list[Contestant]:
 
 
 FIRST = 20  # labels that a monitor starts with
-REACTIONS: dict[str, dict[str, Any]] = {
-    "alarm": {"on_alarm": "restart"},
-    "change": {"on_alarm": "restart", "restart_from": "change"},  # only approximately valid
-    "adapt": {"on_alarm": "adapt"},
-    "both": {"on_alarm": "restart", "adapt_from": "beginning"},
-}
+RESTART = ("on_alarm", "restart")
 
 
 class Monitored:
@@ -139,7 +122,7 @@ class Monitored:
 
 
 def _ours(
-    name: str, *, by: str = "ours", exact: bool = True, split: bool = False, restart: str = "",
+    name: str, *restart: tuple[str, str], by: str = "ours", exact: bool = True, split: bool = False,
     **more: Any,
 ) -> Contestant:  # fmt: skip
     """Return `ConformalHMM` as a contestant, whose name begins with its symmetry and score."""
@@ -155,14 +138,20 @@ CONTESTANTS = {
     for one in (
         _ours("full+path"),
         _ours(SMOOTHED, smoothing=True),
-        _ours(f"{SMOOTHED}+restart", restart="alarm", smoothing=True),
-        _ours(f"{SMOOTHED}+change", exact=False, restart="change", smoothing=True),
-        _ours(f"{SMOOTHED}+adapt", exact=False, restart="adapt", smoothing=True),
-        _ours(f"{SMOOTHED}+restart+adapt", exact=False, restart="both", smoothing=True),
+        _ours(f"{SMOOTHED}+restart", RESTART, smoothing=True),
+        _ours(f"{SMOOTHED}+change", RESTART, ("restart_from", "change"), exact=False,
+              smoothing=True),
+        _ours(f"{SMOOTHED}+adapt", ("on_alarm", "adapt"), exact=False, smoothing=True),
+        _ours(f"{SMOOTHED}+restart+adapt", RESTART, ("adapt_from", "beginning"), exact=False,
+              smoothing=True),
         _ours("spaced+path+split", split=True),
         _ours("departures+path+split", split=True),
         _ours("pairs+filter", by="the paper"),
         _ours("published+filter", by="the paper", exact=False),
-        *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),
+        *(
+            Contestant(name, "others", split=made.splits, each=made.each_candidate,
+                       symbols=made.needs_symbols, rounds=made.learns_from_misses)
+            for name, made in sorted(Baseline.named.items())
+        ),
     )
-}
+}  # fmt: skip

@@ -7,7 +7,7 @@ arguments fit together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,26 +56,26 @@ from definetti.symmetry.base import Remembering
 Check = Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
 class Kind:
-    """A class that files hold.
+    """A class that files hold, under a name.
 
-    Attributes
-    ----------
-    name : its name in files
-    made : the class
-    names : the arguments that make an object, which are attributes of the same names
-    parts : what some of these arguments have to be
-    fits : tells of these arguments, as attributes, whether they fit together, or raises an error
-    memory : how many bytes an object takes beside these arguments
+    Its objects are made of the arguments `names`, which are attributes of the same names: those of
+    a dataclass or named tuple if left out. `parts` says what some of them have to be; `fits` tells
+    of these arguments, as attributes, whether they fit together, or raises an error.
     """
 
-    name: str
-    made: type[Any]
-    names: tuple[str, ...] = ()
-    parts: dict[str, Check] = field(default_factory=dict)
-    fits: Check | None = None
-    memory: Callable[[dict[str, Any]], int] | None = None
+    def __init__(
+        self,
+        name: str,
+        made: type[Any],
+        fits: Check | None = None,
+        names: tuple[str, ...] | None = None,
+        **parts: Check,
+    ) -> None:
+        self.name, self.made, self.fits, self.parts = name, made, fits, parts
+        if names is None and is_dataclass(made):
+            names = tuple(one.name for one in fields(made) if one.init)
+        self.names = getattr(made, "_fields", ()) if names is None else names
 
     def take(self, thing: Any) -> dict[str, Any]:
         """Return the arguments that make an object."""
@@ -103,8 +103,8 @@ class Kind:
         """Claim the memory of making an object, when it is saved as when it is loaded."""
         if issubclass(self.made, Saved):
             claim_memory(self.made._memory(kept))
-        elif self.memory is not None:
-            claim_memory(self.memory(kept))
+        elif self.made is Alphabet:
+            claim_memory(160 * len(kept["labels"]))
 
 
 def _a(*kinds: type[Any]) -> Check:
@@ -204,116 +204,108 @@ def _is_set(own: Any) -> bool:
     return known and NUMBERS(own.all_p_values) and len(own.all_p_values) == most
 
 
-def _kind(name: str, made: type[Any], fits: Check | None = None, /, **parts: Check) -> Kind:
-    """Return the kind of a dataclass, a named tuple, or a `Saved`."""
-    names = getattr(made, "_fields", ())
-    if is_dataclass(made):
-        names = tuple(one.name for one in fields(made) if one.init)
-    return Kind(name, made, names, parts, fits)
-
-
 _known = _tuple_of(lambda code: type(code) is int and code >= 0)
 _trained = {"transitions": MATRIX, "emission": LAW, "states": TUPLE}
 KINDS = [
-    _kind("conformal hmm", ConformalHMM),
-    _kind("grouped conformal hmm", GroupedConformalHMM),
-    _kind("errors", Errors),
-    _kind("conformal sequences", ConformalSequences),
-    _kind("monitor", Monitor),
-    _kind(
+    Kind("conformal hmm", ConformalHMM),
+    Kind("grouped conformal hmm", GroupedConformalHMM),
+    Kind("errors", Errors),
+    Kind("conformal sequences", ConformalSequences),
+    Kind("monitor", Monitor),
+    Kind(
         "prediction set", PredictionSet, _is_set,
         sequences=_a(list), p_values=NUMBERS, states=TUPLE, horizon=_is_whole,
     ),
-    _kind("labelled", EncodedHistory),
-    _kind(
+    Kind("labelled", EncodedHistory),
+    Kind(
         "units", Units, _are_units,
         alphabet=_a(Alphabet), smoother=_a(SequenceSmoother), shares=CODES, number=_is_whole,
     ),
-    _kind("trained segment", Trained),
-    _kind("part", Part),
-    _kind("diagnosis", Diagnosis),
-    _kind("finding", Finding),
-    _kind("residuals", Residuals),
-    _kind("measured coverage", MeasuredCoverage),
-    _kind("curve", Curve),
-    Kind("alphabet", Alphabet, ("labels",), memory=lambda kept: 160 * len(kept["labels"])),
-    _kind(
+    Kind("trained segment", Trained),
+    Kind("part", Part),
+    Kind("diagnosis", Diagnosis),
+    Kind("finding", Finding),
+    Kind("residuals", Residuals),
+    Kind("measured coverage", MeasuredCoverage),
+    Kind("curve", Curve),
+    Kind("alphabet", Alphabet, names=("labels",)),
+    Kind(
         "chunks", Chunks, lambda own: len({(one.shape[1], one.dtype) for one in own.arrays}) <= 1,
         arrays=_tuple_of(lambda one: isinstance(one, np.ndarray) and one.ndim == 2),
     ),
-    _kind(
+    Kind(
         "rows", Rows, _are_rows,
         chunks=_a(Chunks), width=lambda one: one is None or _is_whole(one), flat=FLAG,
     ),
-    _kind(
+    Kind(
         "centred", Centred, lambda own: len(own.point) in (0, own.rows.width),
         rows=_a(Rows), point=NUMBERS,
     ),
-    _kind("lexicon", Lexicon),
-    _kind("raw", Raw),
-    _kind(
+    Kind("lexicon", Lexicon),
+    Kind("raw", Raw),
+    Kind(
         "column", Column,
         lambda own: None if own.table is None else check_table(own.emission, own.table),
         emission=LAW,
     ),
-    _kind(
+    Kind(
         "columns", Columns, _check_columns,
         columns=_tuple_of(_a(Column)), chunks=_a(Chunks), named=FLAG,
     ),
-    _kind("kinds", Kinds),
-    Kind("hmm", HMM, ("prior", "emission"), fits=lambda own: HMM(own.prior, own.emission).check()),
-    Kind("auto", Auto),
-    _kind("trained hmm", TrainedHMM, _is_trained, **_trained),
-    _kind(
+    Kind("kinds", Kinds),
+    Kind("hmm", HMM, lambda own: HMM(own.prior, own.emission).check(), ("prior", "emission")),
+    Kind("auto", Auto, names=()),
+    Kind("trained hmm", TrainedHMM, _is_trained, **_trained),
+    Kind(
         "selected hmm", SelectedHMM, _is_selected,
         selection=_a(ModelSelection), laws=TUPLE, **_trained,
     ),
-    _kind(
+    Kind(
         "model selection", ModelSelection, _is_selection,
         candidates=TUPLE, rows=_is_whole, horizons=_tuple_of(_is_whole), log_probabilities=MATRIX,
         powers=MATRIX, errors=NUMBERS,
     ),
     Kind(
-        "tempered", Tempered, ("coding", "power", "classifier"),
-        {"coding": LAW, "power": _a(float), "classifier": _a(TrainedClasses, NOTHING)},
+        "tempered", Tempered, names=("coding", "power", "classifier"),
+        coding=LAW, power=_a(float), classifier=_a(TrainedClasses, NOTHING),
     ),
-    _kind(
+    Kind(
         "trained classes", TrainedClasses,
         lambda own: len(own.states) == len(own.log_frequencies) == own.classes.number
         and own.states.min(initial=0) >= 0,
         classes=_a(Classes), states=CODES, log_frequencies=NUMBERS, categories=TUPLE,
     ),
-    _kind(
+    Kind(
         "linear classes", Linear,
         lambda own: own.weights.shape == (len(own.means), len(own.intercepts)),
         weights=MATRIX, intercepts=NUMBERS, means=NUMBERS,
     ),
-    _kind(
+    Kind(
         "boosted classes", Boosted, _are_trees,
         width=_is_whole, start=NUMBERS, roots=CODES, columns=CODES, features=CODES,
         children=_array(np.int64, 2), thresholds=NUMBERS, values=NUMBERS,
         missing_left=_array(np.bool_, 1),
     ),
-    _kind("from hmmlearn", FromHmmlearn, states=_a(tuple, NOTHING)),
-    _kind(
+    Kind("from hmmlearn", FromHmmlearn, states=_a(tuple, NOTHING)),
+    Kind(
         "whole smoother", SequenceSmoother, lambda own: len(own.initial) == len(own.labels),
         model=_a(Model), labels=TUPLE, initial=NUMBERS,
     ),
-    Kind("judged alone", JudgedAlone, ("emission", "table"), {"emission": LAW}),
-    _kind("fixed categorical", FixedCategorical, known=_known),
-    _kind("fixed labels", FixedLabels, known=_known),
-    _kind("fixed mixed", FixedMixed, fixed=_tuple_of(LAW)),
-    _kind(
+    Kind("judged alone", JudgedAlone, names=("emission", "table"), emission=LAW),
+    Kind("fixed categorical", FixedCategorical, known=_known),
+    Kind("fixed labels", FixedLabels, known=_known),
+    Kind("fixed mixed", FixedMixed, fixed=_tuple_of(LAW)),
+    Kind(
         "trained classifier", TrainedClassifier, lambda own: checked_prior(own.floor, "floor"),
         frequencies=NUMBERS,
     ),
-    _kind(
+    Kind(
         "hmmlearn emission", HmmlearnEmission,
         lambda own: sorted(own.order.tolist()) == list(range(len(own.order))), order=CODES,
     ),
-    _kind("block group", BlockGroup),
-    _kind("together departures", TogetherDepartures),
-    _kind("remembering", Remembering, symmetry=_a(Symmetry), memory=_a(Memory)),
+    Kind("block group", BlockGroup),
+    Kind("together departures", TogetherDepartures),
+    Kind("remembering", Remembering, symmetry=_a(Symmetry), memory=_a(Memory)),
 ]  # fmt: skip
 # Dataclasses of definetti that fulfil one of these contracts under a name are in the table. Those
 # of others are not: whoever reads the file does not know them.
@@ -322,7 +314,7 @@ CONTRACTS = (
 )  # fmt: skip
 for _contract in CONTRACTS:
     KINDS += [
-        _kind(f"{_contract.__name__.lower()} {_name}", _made)
+        Kind(f"{_contract.__name__.lower()} {_name}", _made)
         for _name, _made in _contract.named.items()
         if _made.__module__.startswith("definetti.") and is_dataclass(_made)
     ]
