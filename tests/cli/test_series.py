@@ -458,7 +458,7 @@ def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
     assert "written: " in done.out
     for more, words in (
         (("p4.csv",), "leave out the second file"),
-        (("--show", "p9"), "there is no such series; there are p0, p1,"),
+        (("--show", "p9"), "there is no such series; there are 'p0', 'p1',"),
         (("--show", "p4", "--series", "all"), "--show requires --series own"),
         (("--lag", 1, "--horizon", 1), "leaves none of 1 steps to predict"),
     ):

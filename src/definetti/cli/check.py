@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from definetti._system.files import replace_file
 from definetti.cli import options
 from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import write_options
@@ -121,7 +122,7 @@ def check(
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    check_output(plot, [data], force, is_check_picture, PICTURES)
+    check_output(plot, [data], force, lambda path: MARK.encode() in path.read_bytes(), PICTURES)
     if no_observations:
         columns = columns.without_observations()
     if grouping.group_column is not None:
@@ -140,37 +141,23 @@ def check(
     # Slow to load, so not before the file is read.
     from definetti.check import check as run
 
-    how: dict[str, Any] = {
-        "n_resamples": resamples, "alpha": alpha, "n_jobs": jobs,
-        "horizon": None if no_coverage else horizon,
-        "pictures": plot is not None, "smoothing": settings.smoothing,
-        "tests": None if tests is None else [name.strip() for name in tests.split(",")],
-    }  # fmt: skip
-    memory = read_memory(settings.memory)
-    found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
+    found = run(
+        **rows, memory=read_memory(settings.memory), random_state=settings.seed,
+        tests=None if tests is None else [name.strip() for name in tests.split(",")],
+        n_resamples=resamples, alpha=alpha, n_jobs=jobs, smoothing=settings.smoothing,
+        horizon=None if no_coverage else horizon, pictures=plot is not None, verbose=is_watched(),
+    )  # fmt: skip
     if plot is not None:
-        _draw(found, plot)
+        import matplotlib as mpl
+
+        mpl.use("agg")  # a file needs no window
+        how = {"format": plot.suffix.lower()[1:], "dpi": 150, "metadata": {"Title": MARK}}
+        replace_file(plot, partial(found.plot().savefig, **how))
     # --no-observations needs no note on states as a plain Markov chain.
     notes = [note for note in notes if not (no_observations and "plain" in note)]
     print_result(found.to_dict(), _list_lines(found), json, notes, [plot])
     if fail and found.rejected:
         raise typer.Exit(1)
-
-
-def is_check_picture(path: Path) -> bool:
-    """Tell by its mark whether this command drew a file."""
-    return MARK.encode() in path.read_bytes()
-
-
-def _draw(found: Any, output: Path) -> None:
-    import matplotlib as mpl
-
-    from definetti._system.files import replace_file
-
-    mpl.use("agg")  # a file needs no window
-    kind = output.suffix.lower()[1:]
-    figure = found.plot()
-    replace_file(output, partial(figure.savefig, format=kind, dpi=150, metadata={"Title": MARK}))
 
 
 def _list_lines(found: Diagnosis) -> Iterator[Any]:

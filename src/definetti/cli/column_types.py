@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -112,25 +111,15 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
         if series.dtype != pl.String or series.name in labels:
             continue
         first = next((value for value in series if value is not None), "")
-        if sum(map(str.isdigit, first)) >= FEWEST_DIGITS:
-            looked = _infer_column(series.drop_nulls().head(FIRST))
-            if looked.dtype.is_temporal():
-                found[series.name] = _parse_column(series, looked.dtype)
+        if sum(map(str.isdigit, first)) < FEWEST_DIGITS:
+            continue
+        kind = _infer_column(series.drop_nulls().head(FIRST)).dtype
+        if kind.is_temporal():
+            parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
+            dates = parsers.get(kind.base_type(), series.str.to_datetime)(strict=False)
+            if dates.null_count() == series.null_count():
+                found[series.name] = dates
     return table.with_columns(**found)
-
-
-def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return a column as dates if all of it is; try the fast parser first."""
-    parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
-    with suppress(pl.exceptions.PolarsError):  # the fast parser knows no format
-        quick: pl.Series = parsers.get(dtype.base_type(), series.str.to_datetime)(strict=False)
-        if quick.null_count() == series.null_count():
-            return quick
-    known = _infer_column(series.drop_nulls())
-    if not known.dtype.is_temporal():
-        return series
-    dated = pl.Series(series.name, [None] * len(series), dtype=known.dtype)
-    return dated.scatter(series.is_not_null().arg_true(), known)
 
 
 def _infer_column(series: pl.Series) -> pl.Series:

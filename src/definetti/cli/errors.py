@@ -80,21 +80,22 @@ def report_errors() -> Iterator[None]:
                 raise typer.Exit(terminal.BROKEN) from None  # `main` says why
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # the reader of standard output has gone: no message
-            raise print_error(error) from None
+            text = write_options(OBJECTS.sub("", str(error)))
+            text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
+            if is_out_of_memory(error):
+                text = (
+                    "not enough memory; allow more, or give fewer rows or a shorter horizon "
+                    f"({take_first_line(text) or 'no details'})"
+                )
+            print_stderr(f"definetti: {text or type(error).__name__}")
+            raise typer.Exit(2) from None
         finally:
-            if not interrupts.is_stopping():  # warnings of cancelled tasks are of no interest
-                print_warnings(heard)
-
-
-def print_error(error: Exception) -> typer.Exit:
-    """Print one line; raise what is returned."""
-    text = write_options(OBJECTS.sub("", str(error)))
-    text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
-    if is_out_of_memory(error):
-        details = take_first_line(text) or "no details"
-        text = f"not enough memory; allow more, or give fewer rows or a shorter horizon ({details})"
-    print_stderr(f"definetti: {text or type(error).__name__}")
-    return typer.Exit(2)
+            # One warning of each category; those of cancelled tasks are of no interest.
+            for category, number in Counter(one.category for one in heard).items():
+                text = next(str(one.message) for one in heard if one.category is category)
+                more = f" (and {number - 1:,} more like it)" if number > 1 else ""
+                if not interrupts.is_stopping():
+                    print_stderr(f"note: {write_options(text)}{more}")
 
 
 def write_options(text: str) -> str:
@@ -126,14 +127,6 @@ def _write_option(found: re.Match[str]) -> str:
     if alone:
         return OPTIONS[alone]
     return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
-
-
-def print_warnings(heard: list[warnings.WarningMessage]) -> None:
-    """Write one warning of each category, and the number of the others, to standard error."""
-    for category, number in Counter(one.category for one in heard).items():
-        text = next(str(one.message) for one in heard if one.category is category)
-        more = f" (and {number - 1:,} more like it)" if number > 1 else ""
-        print_stderr(f"note: {write_options(text)}{more}")
 
 
 def find_limit() -> int | None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from definetti.cli.column_types import match_new_rows, name_symbols
 from definetti.cli.columns import as_times, check_columns, read_states, split_labelled_rows
@@ -29,7 +29,7 @@ from definetti.exceptions import HoleWarning
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Settings
     from definetti.data.timing import Times
-    from definetti.monitor import Monitor, Step
+    from definetti.monitor import Step
 
 # The whole state is saved when this many rows, and this share of all, were reported since the last
 # time: the bytes written add up to a few times the last state, however long the stream.
@@ -67,8 +67,8 @@ class SeriesMonitor:
         self, options: StreamOptions, name: str | None = None, is_saved: bool = False
     ) -> None:
         self.options, self.name, self.is_saved = options, name, is_saved
-        self.state, self.lag = options.columns.state_column, options.lag
-        self.monitor: Monitor | None = None  # until there are enough rows to fit on
+        self.state, self.source = options.columns.state_column, name_source(options.source)
+        self.monitor: Any = None  # until there are enough rows to fit on
         self.rows = self.offset = 0  # reported rows, and the position in the source after the last
         self.never = 0  # rows that wait for a label, and had none when it was due
         self.columns: list[str] = []
@@ -76,10 +76,9 @@ class SeriesMonitor:
         self.time: str | None = None
         self.notes: list[str] = []
         self.header = b""
-        self.row_names = b""  # what the header lacks where the first field is the name of a row
         self.late: deque[tuple[int, Any]] = deque()  # rows whose labels are due, with these
         self.early: list[tuple[int, bytes]] = []  # rows before there were enough
-        self._n_bare = self._n_holes = 0  # rows without a set, and holes in time
+        self._noted: set[str] = set()  # what is noted once
 
     def take(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport | None]:
         """Yield a report for each row, or None for the first rows, which the model is fitted on."""
@@ -98,21 +97,18 @@ class SeriesMonitor:
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
 
-        name, settings = name_source(self.options.source), self.options.settings
+        settings, observed = self.options.settings, self.options.columns.observation_columns
         numbers, lines = map(list, zip(*self.early, strict=True))
-        with name_rows(self.options.source, numbers):
-            if self.header:
-                self.row_names = find_row_names(name, self.header, lines)
-            observed = self.options.columns.observation_columns
+        with name_rows(self.source, numbers):
             table = split_labelled_rows(
-                self._parse(lines), name, state=self.state, observed=observed
+                self._parse(lines), self.source, state=self.state, observed=observed
             )
         if table.new_rows:
             raise BadTable(
-                f"{name}: {table.new_rows} of the first {len(lines)} rows have no state, and the "
-                "model is fitted on these; lower --first"
+                f"{self.source}: {table.new_rows} of the first {len(lines)} rows have no state, "
+                "and the model is fitted on these; lower --first"
             )
-        cp = fit_table(make_estimator(settings, table, self.lag + 1), table)
+        cp = fit_table(make_estimator(settings, table, self.options.lag + 1), table)
         how = dict(self.options.watching)
         alarm = Ville(how.pop("alpha"))
         parts = "all" if how.pop("visits") else None
@@ -125,7 +121,7 @@ class SeriesMonitor:
         """Observe and label rows, each when it is asked for."""
         if not lines:
             return
-        with name_rows(self.options.source, numbers):
+        with name_rows(self.source, numbers):
             observations, states, times = self._read_rows(lines)
         for k, (number, observation, state) in enumerate(
             zip(numbers, observations, states, strict=True)
@@ -135,22 +131,18 @@ class SeriesMonitor:
             yield self._report_row(number, observation, state, own)
 
     def _parse(self, lines: list[bytes]) -> Any:
-        name = name_source(self.options.source)
-        header = self.row_names + self.header
-        table = parse_lines(name, header, lines, self.state, symbols=self.symbols)
+        table = parse_lines(self.source, self.header, lines, self.state, symbols=self.symbols)
         return table if self.options.group is None else table.drop(self.options.group)
 
     def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
         """Return the observations of rows as the monitor takes them, their states and times."""
         from definetti.monitor import each_row
 
-        assert self.monitor is not None
-        cp = self.monitor.known
-        name, table = name_source(self.options.source), self._parse(lines)
-        check_columns(table.columns, name, [self.state, *self.columns])
-        states, _ = read_states(table, name, self.state)
+        cp, table = self.monitor.known, self._parse(lines)
+        check_columns(table.columns, self.source, [self.state, *self.columns])
+        states, _ = read_states(table, self.source, self.state)
         rows, _ = match_new_rows(
-            table.drop(self.state), name, known_rows(cp, self.columns), "the first rows",
+            table.drop(self.state), self.source, known_rows(cp, self.columns), "the first rows",
             columns=self.columns, state=self.state, batch=True,
         )  # fmt: skip
         observed = take_observed(cp, rows, self.columns)
@@ -159,17 +151,21 @@ class SeriesMonitor:
 
     def _note_hole(self, number: int, times: Times | None) -> None:
         """Begin a new segment after a hole in time: labels of the rows before it never come."""
-        assert self.monitor is not None
         clock = self.monitor.clock
         if not (clock and times and clock.precedes_hole(times, f"row {number:,}")):
             return
         self.late.clear()
-        self.never, self._n_holes = 0, self._n_holes + 1
-        if self._n_holes == 1:
-            self.notes.append(
-                f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after "
-                "other holes, and its first row has no set"
-            )
+        self.never = 0
+        self._note_once(
+            "hole",
+            f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after other "
+            "holes, and its first row has no set",
+        )
+
+    def _note_once(self, kind: str, note: str) -> None:
+        if kind not in self._noted:
+            self._noted.add(kind)
+            self.notes.append(note)
 
     def _report_row(
         self, number: int, observation: Any, state: Any, times: Times | None
@@ -177,9 +173,8 @@ class SeriesMonitor:
         """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
         from definetti.monitor import last_states
 
-        assert self.monitor is not None
         self.late.append((number, state))
-        is_due = len(self.late) > self.lag
+        is_due = len(self.late) > self.options.lag
         labelled_row, label = self.late.popleft() if is_due else (None, None)
         if label is not None:
             for _ in range(self.never):
@@ -198,7 +193,6 @@ class SeriesMonitor:
         """Observe a row; without a set where it cannot be listed so long after the last label."""
         from definetti.sets import PredictionSet
 
-        assert self.monitor is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HoleWarning)  # it is noted
             try:
@@ -206,12 +200,11 @@ class SeriesMonitor:
             except ValueError as error:
                 # Fails again if the row is wrong.
                 self.monitor.observe(observation, predict=False, times=times)
-                self._n_bare += 1
-                if self._n_bare == 1:
-                    why = write_options(str(error))
-                    self.notes.append(
-                        f"row {number} and others this long after the last label have no set: {why}"
-                    )
+                why = write_options(str(error))
+                self._note_once(
+                    "bare",
+                    f"row {number} and others this long after the last label have no set: {why}",
+                )
                 return None
         if self.is_saved and not isinstance(found, PredictionSet):
             self.monitor.forget_set()  # a file cannot hold a set of too many steps to be listed
@@ -226,7 +219,7 @@ class StreamMonitor:
     """
 
     def __init__(self, options: StreamOptions, save: Path | None = None) -> None:
-        self.options, self.save = options, save
+        self.options, self.save, self.source = options, save, name_source(options.source)
         self.series: dict[str | None, SeriesMonitor] = {}
         self._header = b""
         self._notes: list[str] = []
@@ -279,17 +272,17 @@ class StreamMonitor:
         read = self.series[None].offset if self.options.group is None else 0
         for lines, end in follow_lines(source, read, follow, interrupts, whole=whole):
             ends = accumulate(len(line) + 1 for line in lines)
-            placed = [(min(read + at, end), line) for at, line in zip(ends, lines, strict=True)]
-            if (
-                source == "-"
-                and not read
-                and lines[0].removeprefix(codecs.BOM_UTF8) == self._header
-            ):
-                placed = placed[1:]  # each call may repeat the header of the first
-            if not self._header and placed and not placed[0][1].lstrip().startswith(b"{"):
-                (_, header), *placed = placed
-                self._header = header.removeprefix(codecs.BOM_UTF8)
-            yield from self._take([line for line in placed if line[1].strip()])
+            placed = [
+                (min(read + at, end), line)
+                for at, line in zip(ends, lines, strict=True)
+                if line.strip()
+            ]
+            if placed and not (read and self._header):
+                first = placed[0][1].removeprefix(codecs.BOM_UTF8)
+                is_repeated = source == "-" and bool(self._header) and self._header.endswith(first)
+                if is_repeated or not (self._header or first.lstrip().startswith(b"{")):
+                    self._header, placed = self._header or first, placed[1:]
+            yield from self._take(placed)
             read = end
         if self._journal is not None and self.series[None].monitor is not None:
             if self.series[None].rows > self._saved:
@@ -297,7 +290,7 @@ class StreamMonitor:
             self._journal.remove()
         if whole and not interrupts.heard and Path(source).stat().st_size > read:
             self._notes.append(
-                f"the last line of {name_source(source)} has no end and may be half-written; it is "
+                f"the last line of {self.source} has no end and may be half-written; it is "
                 "left for the next call"
             )
 
@@ -306,8 +299,12 @@ class StreamMonitor:
         if not lines:
             return
         first = self.rows + 1
-        with name_rows(self.options.source, range(first, first + len(lines))):
-            names = self._name_series([line for _, line in lines])
+        with name_rows(self.source, range(first, first + len(lines))):
+            texts = [line for _, line in lines]
+            if self._header and not self.rows:
+                begin = name_first_field(join_lines(self.source, self._header, texts), self.source)
+                self._header = begin.encode() + self._header
+            names = self._name_series(texts)
         places: dict[str | None, list[int]] = {}
         for place, name in enumerate(names):
             places.setdefault(name, []).append(place)
@@ -338,12 +335,9 @@ class StreamMonitor:
         """Return the series of each row."""
         if self.options.group is None:
             return [None] * len(lines)
-        name = name_source(self.options.source)
         group, state = self.options.group, self.options.columns.state_column
-        if self._header and not self.series:
-            self._header = find_row_names(name, self._header, lines) + self._header
-        table = parse_lines(name, self._header, lines, state, group=group)
-        check_columns(table.columns, name, [group], "--group-column")
+        table = parse_lines(self.source, self._header, lines, state, group=group)
+        check_columns(table.columns, self.source, [group], "--group-column")
         if group == state:
             raise BadTable(f"column {group!r} is the state and cannot name the series")
         names = table[group].cast(pl.String)
@@ -351,10 +345,10 @@ class StreamMonitor:
         if empty.any():
             row = self.rows + int(empty.arg_max() or 0) + 1
             raise BadTable(
-                f"{name}: column {group!r} is empty in row {row:,}; name the series of each row"
+                f"{self.source}: column {group!r} is empty in row {row:,}; name the series of "
+                "each row"
             )
-        listed: list[str] = names.to_list()
-        return listed
+        return cast(list[str], names.to_list())
 
     def _open(self, name: str | None) -> SeriesMonitor:
         """Return the monitor of a series, a new one where it is the first row of the series."""
@@ -386,7 +380,6 @@ class StreamMonitor:
         from definetti.saving import save
 
         one = self.series[None]
-        assert one.monitor is not None
         assert self.save is not None
         assert self._journal is not None
         name = secrets.token_hex(8)  # of this state, for its journal
@@ -404,7 +397,7 @@ class StreamMonitor:
         }  # fmt: skip
         return {
             "state_column": one.state, "header": self._header.decode("utf-8"),
-            "row_names": one.row_names.decode("utf-8"), "source": settings.source,
+            "source": settings.source,
             "options": {name: getattr(value, "value", value) for name, value in given.items()},
             "late": [label for _, label in one.late], "journal": journal,
         }  # fmt: skip
@@ -432,7 +425,6 @@ class StreamMonitor:
         if self.options.source == "-":  # it comes once: nothing has to be passed over
             one.offset = 0
         one.header = self._header = str(notes["header"]).encode()
-        one.row_names = str(notes["row_names"]).encode()
         if self._journal is not None:
             self._journal.name = str(notes["journal"])
 
@@ -440,11 +432,6 @@ class StreamMonitor:
 def join_lines(name: str, header: bytes, lines: list[bytes]) -> str:
     """Return lines of a stream as text, below the header if there is one."""
     return decode_text(b"\n".join([header, *lines] if header else lines), name)
-
-
-def find_row_names(name: str, header: bytes, lines: list[bytes]) -> bytes:
-    """Return what a header lacks where the first field of each row is its name."""
-    return name_first_field(join_lines(name, header, lines), name).encode()
 
 
 def parse_lines(
@@ -461,9 +448,8 @@ def parse_lines(
 
 
 @contextmanager
-def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
+def name_rows(name: str, numbers: Sequence[int]) -> Iterator[None]:
     """Number the rows of messages as in the source."""
-    name = name_source(source)
     try:
         yield
     except BadTable as error:

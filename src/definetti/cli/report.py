@@ -14,11 +14,10 @@ from definetti.cli.check import check_rows, note_broken
 from definetti.cli.columns import LabelledTable, read_labelled
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import check_lag, cut_new, make_estimator, read_numbers
-from definetti.cli.printing import print_result
+from definetti.cli.printing import name_some, print_result
 from definetti.cli.writing import check_output, read_beginning
 
 if TYPE_CHECKING:
-    from definetti.evaluation.series import SeriesEvaluation
     from definetti.report import Report
 
 PAGE = Path("report.html")
@@ -142,7 +141,14 @@ def _report_groups(
     )
     full, name, worst = None, None, by_level[0].worst
     if show is not None or (own and task.data != "-" and worst is not None):
-        name = find_series(by_level[0], show) if show is not None else worst and worst.series
+        name = worst and worst.series
+        if show is not None:
+            names = {str(record.series): record.series for record in by_level[0]}
+            if show not in names:
+                raise BadTable(
+                    f"--show {show}: there is no such series; there are {name_some(list(names))}"
+                )
+            name = names[show]  # which may be a number
         rows = read_one_series(task.data, task.columns, grouping, name, list(said["observed"]))
         full, more = _report_series(task, rows)
         notes = [*notes, *(f"series {name!r}: {note}" for note in more)]
@@ -158,15 +164,6 @@ def _report_groups(
         },
     )  # fmt: skip
     return made, notes
-
-
-def find_series(found: SeriesEvaluation, name: str) -> Any:
-    """Return the name of a series as the table has it, which may be a number."""
-    named = {str(record.series): record.series for record in found}
-    if name not in named:
-        some = ", ".join(list(named)[:6]) + (", …" if len(named) > 6 else "")
-        raise BadTable(f"--show {name}: there is no such series; there are {some}")
-    return named[name]
 
 
 def is_report_file(path: Path) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -232,11 +234,19 @@ def backtest_groups(
         )  # fmt: skip
         records: list[list[SeriesRecord]] = [[] for _ in levels]
         hole_notes: list[str] = []
-        steps = _collect_parts(results, records, hole_notes)
+
+        def collect_parts() -> Iterator[pl.DataFrame]:
+            for [[part_records, steps, part_notes]] in results:
+                hole_notes.extend(part_notes)
+                for gathered, new in zip(records, part_records, strict=True):
+                    gathered += [SeriesRecord(*fields) for fields in new]
+                if steps is not None:
+                    yield pl.read_parquet(io.BytesIO(base64.b64decode(steps)))
+
         if output is None:
-            deque(steps, maxlen=0)
+            deque(collect_parts(), maxlen=0)
         else:
-            notes += writing.write_frames(steps, output)
+            notes += writing.write_frames(collect_parts(), output)
     if hole_notes:
         others = len(hole_notes) - 1
         more = f" (and in {others:,} more parts of the table)" if others else ""
@@ -262,7 +272,7 @@ class PartBacktest:
     levels: tuple[float | str, ...] | None = None  # as a row per step has them, if wanted
 
     def __call__(self, cell: Cell, _: range) -> list[Any]:
-        """Return the records of each level and series, the packed steps, and notes on holes."""
+        """Return the records of each level and series, the steps as text, and notes on holes."""
         import narwhals as nw
 
         point = dict(cell.point)
@@ -289,7 +299,8 @@ class PartBacktest:
         )
         by_level = [evaluation.evaluations for evaluation in evaluations]
         steps = writing.list_backtest_steps(by_level, self.levels, keys, evaluations[0].rows)
-        return [[records, writing.pack_steps(steps), holes]]
+        steps.write_parquet(file := io.BytesIO())
+        return [[records, base64.b64encode(file.getvalue()).decode("ascii"), holes]]
 
     def read(self, part: Part) -> pl.DataFrame:
         work = self.work
@@ -299,15 +310,12 @@ class PartBacktest:
         """Return the cell of a part, named by all that its records depend on."""
         work = self.work
         point = (
-            ("table", self.table.digest()), ("group", self.table.group), ("state", self.state),
-            ("order", work.order), ("observed", list(work.observed)),
-            ("first", part.first), ("last", part.last),
+            ("table", self.table.digest()), ("state", self.state), ("part", [part.first, part.last])
         )  # fmt: skip
         method = (
             ("predictor", repr(sorted(work.predictor.get_params().items(), key=str))),
-            ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
-            ("totals", "" if work.totals is None else _digest(work.totals)), ("lag", work.lag),
-            ("levels", list(work.levels)),
+            ("work", repr(replace(work, predictor=None, totals=None))),
+            ("totals", "" if work.totals is None else _digest(work.totals)),
             ("steps", None if self.levels is None else list(self.levels)), ("cut at holes", HOLE),
             ("fields", len(SeriesRecord._fields)),
         )  # fmt: skip
@@ -318,18 +326,6 @@ def _digest(totals: conformal.SeriesTotals) -> str:
     labels = repr((totals.states.labels, totals.symbols.labels)).encode()
     numbers = np.ascontiguousarray(totals.moves).tobytes() + totals.seen.tobytes()
     return hashlib.sha256(labels + numbers + totals.rows.tobytes()).hexdigest()
-
-
-def _collect_parts(
-    results: Iterator[list[Any]], records: list[list[SeriesRecord]], notes: list[str]
-) -> Iterator[pl.DataFrame]:
-    """Gather the records and notes of each part; yield the steps of each."""
-    for [[part_records, steps, part_notes]] in results:
-        notes += part_notes
-        for gathered, new in zip(records, part_records, strict=True):
-            gathered += [SeriesRecord(*fields) for fields in new]
-        if steps is not None:
-            yield writing.unpack_steps(steps)
 
 
 def _count_states(table: GroupedTable, state: str) -> conformal.SeriesTotals:

@@ -62,9 +62,7 @@ class GroupedTable:
     def parts(self, rows: int = ROWS) -> list[Part]:
         """Cut the table into parts of whole series, in the order of their names."""
         group = pl.col(self.group)
-        sizes = self.collect(self.scan().group_by(group).agg(pl.len().alias("len"))).sort(
-            self.group
-        )
+        sizes = self.collect(self.scan().group_by(group).agg(pl.len()).sort(group))
         text = group.cast(pl.String).str.strip_chars()
         empty = sizes.filter(text.is_null() | text.is_in(["", "NaN"]))["len"].sum()
         if empty:
@@ -73,15 +71,11 @@ class GroupedTable:
                 f"{self.name}: column {self.group!r} is empty in {rows_of}; name the series of "
                 "each row"
             )
-        names, numbers = sizes[self.group].to_list(), sizes["len"].to_list()
-        parts: list[Part] = []
-        begin, held = 0, 0
-        for place, number in enumerate(numbers):
-            held += number
-            if held >= rows or place == len(names) - 1:
-                parts.append(Part(names[begin], names[place], held))
-                begin, held = place + 1, 0
-        return parts
+        before = pl.col("len").cum_sum() - pl.col("len")
+        parts = sizes.group_by(before // rows, maintain_order=True).agg(
+            first=group.first(), last=group.last(), rows=pl.col("len").sum()
+        )
+        return [Part(*row) for row in parts.select("first", "last", "rows").rows()]
 
     def read(self, part: Part, columns: list[str]) -> pl.DataFrame:
         """Read the rows of some series."""

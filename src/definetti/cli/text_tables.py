@@ -145,17 +145,17 @@ def name_first_field(text: str, name: str) -> str:
 
 
 def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of most rows is a name that the header has none for, as in R."""
-    width = len(columns) + 1
-    rows = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
+    """Tell whether the first field of each row is a name that the header has none for, as in R."""
+    width, wide = len(columns) + 1, []
     try:
-        first = next(rows, [])
-        every = [first, *rows] if len(first) == width else []
+        for row in csv.reader(io.StringIO(body, newline=""), delimiter=separator):
+            if row and len(row) != width:
+                return False  # `_check_rows` refuses the long rows
+            wide += [row] if row else []
     except csv.Error:
         return False  # `_check_rows` says why
-    wide = [row for row in every if len(row) == width]
-    if len(wide) < 2 or 2 * len(wide) <= len(every):
-        return False  # `_check_rows` refuses the long rows
+    if len(wide) < 2:
+        return False
     problem = f"{name}: rows have {width} fields and the header has {len(columns)}"
     if not any(row[-1].strip() for row in wide):
         raise BadTable(f"{problem}, since they end with {separator!r}; take that out")
@@ -296,27 +296,25 @@ def _check_objects(lines: list[str], name: str, labels: Sequence[str], most: int
 # --- Formulas
 
 
-def escape_formula(text: str) -> str:
-    """Put an apostrophe before a field that a spreadsheet would take for a formula.
+def escape_formulas(table: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """Put an apostrophe before text that a spreadsheet would take for a formula; tell if any was.
 
     Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
     formula gets another apostrophe, so that no two fields become one.
     """
-    odd = re.search(FORMULA, text) or re.search(ESCAPED, text)
-    return f"'{text}" if odd and not re.search(NUMBERS, text) else text
+    text = pl.selectors.string()
+    odd = text.str.contains(FORMULA) | text.str.contains(ESCAPED)
+    odd &= ~text.str.contains(NUMBERS)
+    escaped = table.with_columns(pl.when(~odd).then(text).otherwise("'" + text))
+    return escaped, bool(table.select(pl.any_horizontal(odd.any())).item())
 
 
 def unescape_formulas(table: pl.DataFrame) -> pl.DataFrame:
-    """Remove the apostrophes of `escape_formula`.
+    """Remove the apostrophes of `escape_formulas`.
 
     Columns with a formula that is not escaped were not written by it, and stay as they are.
     """
-    text = table.select(pl.selectors.string())
-    some = text.select(pl.all().str.contains(ESCAPED).any())  # all columns at once: most have none
-    for series in text.select([one.name for one in some if one.any()]).get_columns():
-        escaped = series.str.contains(ESCAPED).fill_null(False)
-        formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)
-        if not formulas.any():
-            whole = pl.when(escaped).then(pl.col(series.name).str.slice(1))
-            table = table.with_columns(whole.otherwise(pl.col(series.name)).alias(series.name))
-    return table
+    text = pl.selectors.string()
+    bare = text.str.contains(FORMULA) & ~text.str.contains(NUMBERS)
+    escaped = text.str.contains(ESCAPED) & ~bare.any()
+    return table.with_columns(pl.when(escaped).then(text.str.slice(1)).otherwise(text))

@@ -6,13 +6,10 @@ is replaced only with --force. Here are also the tables with a row per step.
 
 from __future__ import annotations
 
-import base64
 import csv
 import gzip
-import io
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,16 +23,15 @@ from definetti._system.files import find_destination, replace_file
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import write_level
 from definetti.cli.lazy import pl
-from definetti.cli.printing import make_plain
 from definetti.cli.reading import name_source
-from definetti.cli.text_tables import ESCAPED, escape_formula
+from definetti.cli.text_tables import escape_formulas
 
 if TYPE_CHECKING:
     from definetti.evaluation.results import Evaluation
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
-FIRST_OBJECT = re.compile(r"\s*\[?\s*(?=\{)")
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 
 PREDICTION_COLUMNS = ["step", "confidence", "set", "size", "best"]  # then a number for each state
 BACKTEST_COLUMNS = [
@@ -54,7 +50,8 @@ def check_output(
 ) -> None:
     """Refuse a file that cannot or may not be written, before any work is done."""
     if output is not None:
-        _check_place(output, endings)
+        if problem := _find_problem(output, endings):
+            raise BadTable(f"output {output} {problem}")
         _check_replaced(output, inputs, force, ours)
 
 
@@ -63,38 +60,33 @@ def check_folder(
 ) -> None:
     """Refuse to replace files in the folder of an experiment; a folder with cells is its own."""
     ours = (folder / "cells").is_dir()
-    known = list(inputs)
+    known = [str(path) for path in inputs]
     for output in sorted(path for pattern in patterns for path in folder.glob(pattern)):
         _check_replaced(output, known, force, lambda _: ours)
 
 
-def _check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Refuse a file that cannot be written."""
+def _find_problem(output: Path, endings: tuple[str, ...]) -> str:
+    """Return why a file cannot be written; nothing if it can."""
     ending = find_ending(output)
     if output.is_dir():
-        problem = "is a folder; name a file"
-    elif ending not in endings:
-        problem = (
-            f"has {repr(ending) if ending else 'no ending'}; files end in {', '.join(endings)}"
-        )
-    else:
-        try:
-            place = find_destination(output)
-        except OSError as error:
-            problem = f"cannot be written: {error.strerror}; name another file"
-        else:
-            folder = place.parent if output.is_symlink() else output.parent
-            if not folder.is_dir():
-                problem = f"is in a folder that does not exist, {folder}; make it first"
-            elif not os.access(folder, os.W_OK):
-                problem = f"is in a folder that cannot be written to, {folder}; name another"
-            else:
-                return
-    raise BadTable(f"output {output} {problem}")
+        return "is a folder; name a file"
+    if ending not in endings:
+        found = repr(ending) if ending else "no ending"
+        return f"has {found}; files end in {', '.join(endings)}"
+    try:
+        place = find_destination(output)
+    except OSError as error:
+        return f"cannot be written: {error.strerror}; name another file"
+    folder = place.parent if output.is_symlink() else output.parent
+    if not folder.is_dir():
+        return f"is in a folder that does not exist, {folder}; make it first"
+    if not os.access(folder, os.W_OK):
+        return f"is in a folder that cannot be written to, {folder}; name another"
+    return ""
 
 
 def _check_replaced(
-    output: Path, inputs: Iterable[str | Path | None], force: bool, ours: Callable[[Path], bool]
+    output: Path, inputs: Iterable[str | None], force: bool, ours: Callable[[Path], bool]
 ) -> None:
     """Refuse to replace an input, and without --force a file that this command did not write."""
     if not output.exists():
@@ -102,7 +94,7 @@ def _check_replaced(
     for source in inputs:
         if source is not None and _is_same_file(output, source):
             raise BadTable(
-                f"output {output} is the file that the command reads ({name_source(str(source))}); "
+                f"output {output} is the file that the command reads ({name_source(source)}); "
                 "name another file to write with --output"
             )
     if not force and output.stat().st_size and not ours(output):
@@ -112,7 +104,7 @@ def _check_replaced(
         )
 
 
-def _is_same_file(output: Path, source: str | Path) -> bool:
+def _is_same_file(output: Path, source: str) -> bool:
     """Tell whether two paths, however spelt or linked, are one file."""
     with suppress(OSError, ValueError):  # a source that does not exist or is closed
         source_stat = os.fstat(0) if source == "-" else Path(source).stat()
@@ -128,27 +120,24 @@ def find_ending(path: Path) -> str:
 
 def read_columns(path: Path) -> list[str]:
     """Return the columns of a file such as `write_frames` writes; none of any other file."""
-    name = path.name.lower().removesuffix(".gz")
+    ending = find_ending(path)
     try:
-        if name.endswith(".parquet"):
+        if ending == ".parquet":
             return list(pl.read_parquet_schema(path))
         text = read_beginning(path)
-        if name.endswith((".csv", ".tsv")):
-            separator = "\t" if name.endswith(".tsv") else ","
-            return next(csv.reader(text.splitlines(), delimiter=separator))
-        begin = FIRST_OBJECT.match(text)
-        return list(json.JSONDecoder().raw_decode(text, begin.end())[0]) if begin else []
+        if ending in SEPARATORS:
+            return next(csv.reader(text.splitlines(), delimiter=SEPARATORS[ending]))
+        return list(json.JSONDecoder().raw_decode(text.lstrip("[ \n"))[0])
     except Exception:  # a file of another origin
         return []
 
 
 def read_beginning(path: Path) -> str:
     """Return the first part of a text file; nothing if it cannot be read as text."""
-    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    opened: Any = gzip.open if find_ending(path).endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:
-            text: str = file.read(BEGINNING)
-            return text
+            return str(file.read(BEGINNING))
     except (OSError, ValueError, EOFError):
         return ""
 
@@ -160,55 +149,47 @@ def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: 
     """Write the rows of several tables, one after the other, without holding all in memory.
 
     The format is that of the file's ending: CSV, TSV, JSON, JSON lines or Parquet. A set in a row
-    is a list, except in CSV and TSV: see `join_labels`, and `escape_formula` for spreadsheets.
+    is a list, except in CSV and TSV: see `as_text`. Return notes.
     """
-    _check_place(output)
-    ending, escaped = find_ending(output), False
+    ending = find_ending(output)
+    notes: list[str] = []
+    tables = map(_as_frame, frames)
 
     def write(path: Path) -> None:
-        nonlocal escaped
         if ending == ".parquet":
-            _write_parquet(map(_as_frame, frames), path)
+            _write_parquet(tables, path)
             return
         opened: Any = gzip.open if ending.endswith(".gz") else open
         with opened(path, "wb") as file:
-            first = True
-            for frame in frames:
-                if ending == ".json":
-                    first &= not _write_json(frame, file, first)
-                elif ending.startswith(".jsonl"):
-                    _as_frame(frame).write_ndjson(file)
-                else:
-                    table, odd = as_text(_as_frame(frame))
-                    escaped |= odd
-                    separator = "\t" if ending.startswith(".tsv") else ","
-                    table.write_csv(file, include_header=first, separator=separator)
-                    first = False
             if ending == ".json":
-                file.write(b"[]" if first else b"\n]")
+                file.write(b"[\n")
+            for number, table in enumerate(tables):
+                if ending in SEPARATORS:
+                    text, escaped = as_text(table)
+                    if escaped and not notes:
+                        notes.append(
+                            f"{output}: text that begins with =, +, - or @ is written after an "
+                            "apostrophe, so that no spreadsheet takes it for a formula; definetti "
+                            "reads it without the apostrophe"
+                        )
+                    text.write_csv(file, include_header=not number, separator=SEPARATORS[ending])
+                elif ending == ".json":
+                    if len(table):
+                        rows = table.write_ndjson().rstrip("\n").replace("\n", ",\n")
+                        file.write((",\n" * (file.tell() > 2) + rows).encode())
+                else:
+                    table.write_ndjson(file)
+            if ending == ".json":
+                file.write(b"\n]")
 
     write_whole(output, write)
-    if not escaped:
-        return []
-    return [
-        f"{output}: text that begins with =, +, - or @ is written after an apostrophe, so that no "
-        "spreadsheet takes it for a formula; definetti reads it without the apostrophe"
-    ]
+    return notes
 
 
 def _as_frame(rows: pl.DataFrame | list[dict[str, Any]]) -> pl.DataFrame:
     frame = pl.DataFrame(rows, infer_schema_length=None) if isinstance(rows, list) else rows
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     return frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
-
-
-def _write_json(rows: pl.DataFrame | list[dict[str, Any]], file: Any, first: bool) -> bool:
-    """Write rows as objects of a list; tell whether there were any."""
-    dicts = rows if isinstance(rows, list) else rows.to_dicts()
-    texts = [json.dumps(make_plain(row), default=str, allow_nan=False) for row in dicts]
-    if texts:
-        file.write((("[\n" if first else ",\n") + ",\n".join(texts)).encode())
-    return bool(texts)
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
@@ -223,26 +204,18 @@ def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
-    """Return a table for CSV, without lists and formulas; and whether fields were escaped."""
-    escaped = False
-    for name, kind in frame.schema.items():
-        if kind == pl.String or isinstance(kind, pl.List):
-            distinct = frame[name].unique().drop_nulls()  # few, so that each is written once
-            texts = [
-                escape_formula(value if isinstance(value, str) else join_labels(value))
-                for value in distinct.to_list()
-            ]
-            escaped |= any(re.search(ESCAPED, text) for text in texts)
-            table = pl.DataFrame({name: distinct, "_text": pl.Series(texts, dtype=pl.String)})
-            joined = frame.select(name).join(table, on=name, how="left", maintain_order="left")
-            frame = frame.with_columns(joined["_text"].alias(name))
-    return frame.rename({name: escape_formula(name) for name in frame.columns}), escaped
+    r"""Return a table for CSV, and whether fields were escaped.
 
-
-def join_labels(labels: Iterable[Any]) -> str:
-    r"""Write labels in one field, with bars between: ``sun|a\|b|2``."""
-    words = (str(label).replace("\\", r"\\").replace("|", r"\|") for label in labels)
-    return "|".join(words)
+    A list becomes one field with bars between its labels, ``sun|a\|b|2``; text that a spreadsheet
+    would take for a formula is escaped, in the header, too.
+    """
+    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    label = pl.element().cast(pl.String).str.replace_all(r"([\\|])", r"\$1")
+    frame = frame.with_columns(pl.col(lists).list.eval(label).list.join("|"))
+    header = pl.DataFrame({"name": frame.columns})
+    table, escaped = escape_formulas(frame)
+    table.columns = escape_formulas(header)[0]["name"].to_list()
+    return table, escaped
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
@@ -347,19 +320,6 @@ def _list_results(found: Evaluation, level: float | str) -> tuple[IntArray, Any]
         "filled": np.repeat(found.filled, steps),
         "p_value": np.repeat(found.p_values, steps).astype(np.float64),
     }
-
-
-def pack_steps(steps: pl.DataFrame) -> str:
-    """Write steps as text for a cell: a Parquet file in Base64."""
-    file = io.BytesIO()
-    steps.write_parquet(file)
-    return base64.b64encode(file.getvalue()).decode("ascii")
-
-
-def unpack_steps(text: str) -> pl.DataFrame:
-    """Read what `pack_steps` wrote."""
-    frame: pl.DataFrame = pl.read_parquet(io.BytesIO(base64.b64decode(text)))
-    return frame
 
 
 def is_backtest_file(path: Path) -> bool:
