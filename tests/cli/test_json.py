@@ -8,8 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from definetti import experiments
+from definetti._system.files import make_plain
 from definetti.cli.experiments import reproduce
-from definetti.cli.printing import make_plain
 from definetti.experiments import OURS, Reproduction, figure1
 from definetti.experiments.grids import FIGURE1_POINTS
 

@@ -98,7 +98,7 @@ def test_what_is_no_number_of_steps_or_windows_is_refused(name, call, value):
 @pytest.mark.parametrize("value", [*NUMBERS, "None", "1.0", "0.0", "huge"])
 def test_what_is_no_share_is_refused(call, value):
     start = {"None": None, "1.0": 1.0, "0.0": 0.0, "huge": 10**30, **NUMBERS}[value]
-    with pytest.raises(ValueError, match=r"^start must be a share between 0 and 1"):
+    with pytest.raises(ValueError, match=r"^start must be a number between 0 and 1"):
         call(start=start)
 
 

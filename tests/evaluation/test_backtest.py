@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from definetti import ConformalHMM, Errors
+from definetti._system.files import make_plain
 from definetti.cli import app
-from definetti.cli.printing import make_plain
 from definetti.engine.algorithm import PredictionTask
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.advice import REPEAT, WITHOUT

@@ -49,12 +49,8 @@ def checked_resamples(value: Any) -> int:
 
 
 def checked_share(value: Any, name: str) -> float:
-    """Return a number between 0 and 1, both excluded."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < 1:
-        raise ValueError(
-            f"{name} must be a share between 0 and 1, both excluded, got {shown(value)}; try 0.5"
-        )
-    return float(value)
+    """Return a share of rows."""
+    return checked_fraction(value, name, "try 0.5")
 
 
 def checked_fraction(value: Any, name: str, remedy: str) -> float:
@@ -62,7 +58,7 @@ def checked_fraction(value: Any, name: str, remedy: str) -> float:
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 < value < 1:
         raise ValueError(
-            f"{name} must be a number between 0 and 1, got {value!r}, and both are excluded; "
+            f"{name} must be a number between 0 and 1, got {shown(value)}, and both are excluded; "
             f"{remedy}"
         )
     return float(value)

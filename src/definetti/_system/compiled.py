@@ -6,7 +6,6 @@ first kernel is called: who only makes an estimator, or reads what a command can
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import update_wrapper
@@ -26,7 +25,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 PIECE = 2**24
 
 _making = RLock()  # one kernel at a time is handed to the compiler
-_made: set[int] = set()  # the compiler's own objects for our kernels
 
 
 class Kernel:
@@ -55,8 +53,13 @@ class Kernel:
         """What Numba makes of it: the function itself, where compiling is turned off."""
         with _making:
             if self._dispatcher is None:
-                self._dispatcher = _hand_over(self.py_func)
-            return self._dispatcher
+                import numba
+
+                made: Any = numba.njit(cache=True, nogil=True)(self.py_func)
+                if hasattr(made, "_cache"):  # not where compiling is turned off
+                    made._cache = _robust_cache(self.py_func)
+                self._dispatcher = made
+            return cast(Callable[..., Any], self._dispatcher)
 
     @property
     def _numba_type_(self) -> Any:
@@ -69,18 +72,6 @@ class Kernel:
 def kernel(function: F) -> F:
     """Have a function of arrays and scalars compiled when it is first called."""
     return cast(F, Kernel(function))
-
-
-def _hand_over(function: Callable[..., Any]) -> Callable[..., Any]:
-    import numba
-
-    if not _made:
-        _say_when_compiling()
-    made: Any = numba.njit(cache=True, nogil=True)(function)
-    if hasattr(made, "_cache"):  # not where compiling is turned off
-        made._cache = _robust_cache(function)
-    _made.add(id(made))
-    return cast(Callable[..., Any], made)
 
 
 def _robust_cache(function: Callable[..., Any]) -> Any:
@@ -118,32 +109,6 @@ def _robust_cache(function: Callable[..., Any]) -> Any:
                         path.unlink(missing_ok=True)
 
     return RobustCache(function)
-
-
-def _say_when_compiling() -> None:
-    from numba.core import event
-
-    class Notice(event.Listener):
-        """Says on a terminal, for as long as it takes, that a kernel is being compiled."""
-
-        depth = 0  # kernels compile the kernels that they call
-
-        def on_start(self, event: Any) -> None:
-            self._turn(event, 1, "definetti: compiling for this machine, once; a few seconds")
-
-        def on_end(self, event: Any) -> None:
-            self._turn(event, -1, "\r\x1b[K")
-
-        def _turn(self, event: Any, by: int, text: str) -> None:
-            if id(event.data["dispatcher"]) not in _made:
-                return
-            outside = min(self.depth, self.depth + by)
-            self.depth += by
-            if not outside and sys.stderr is not None and sys.stderr.isatty():
-                sys.stderr.write(text)
-                sys.stderr.flush()
-
-    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def cut_pieces(size: int, each: int) -> Iterator[slice]:

@@ -128,6 +128,15 @@ def claim_memory(size: int) -> None:
         )
 
 
+def make_plain(value: Any) -> Any:
+    """Return values for strict JSON: None for numbers that are not finite, and text for keys."""
+    if isinstance(value, dict):
+        return {str(key): make_plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [make_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def structure(text: str) -> Iterator[npt.NDArray[np.uint8]]:
     r"""Yield the UTF-8 bytes of JSON that lie outside strings, in pieces.
 

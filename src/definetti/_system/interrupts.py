@@ -47,34 +47,24 @@ PAUSE = 0.5  # seconds between two looks
 
 def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
     """Call a function; signals that come meanwhile are given to their handlers afterwards."""
-    if _held:  # nothing to be done, and in other threads there never is
+    if _held or get_ident() != main_thread().ident:  # no handler runs in other threads
         return call(*arguments)
-    free = [number for number in HELD if _is_free(getsignal(number))]
-    if not free or get_ident() != main_thread().ident:  # no handler runs in other threads
-        return call(*arguments)
-    return _hold_each(call, arguments, tuple(free))
-
-
-def _is_free(handler: Any) -> bool:
-    """Tell whether a handler is Python's business, and is not held already."""
-    return handler is not _note_signal and callable(handler)
+    handlers = [(number, getsignal(number)) for number in HELD]
+    return _hold_each(call, arguments, [one for one in handlers if callable(one[1])])
 
 
 def _hold_each(
-    call: Callable[..., Result], arguments: tuple[Any, ...], numbers: tuple[int, ...]
+    call: Callable[..., Result], arguments: tuple[Any, ...], handlers: list[tuple[int, Any]]
 ) -> Result:
     """Hold the first of some signals, then the others, then call."""
     global _held
-    if not numbers:
+    if not handlers:
         _held = True
         try:
             return call(*arguments)
         finally:
             _held = False
-    number, others = numbers[0], numbers[1:]
-    handler = getsignal(number)
-    if not _is_free(handler):
-        return _hold_each(call, arguments, others)
+    (number, handler), *others = handlers
     handle(number, _note_signal)
     try:
         return _hold_each(call, arguments, others)

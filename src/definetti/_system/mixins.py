@@ -113,7 +113,8 @@ class Parametrized:
         shown = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if not _is_same(value, defaults[name])
+            if value is not defaults[name]  # whatever its type makes of ``==``
+            and (type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name]))
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -140,11 +141,6 @@ class Parametrized:
 def _is_frozen(thing: Any) -> bool:
     kind: Any = type(thing)
     return is_dataclass(thing) and bool(kind.__dataclass_params__.frozen)
-
-
-def _is_same(value: Any, default: Any) -> bool:
-    """Tell whether a parameter has its default, whatever its type makes of ``==``."""
-    return value is default or (type(value) is type(default) and repr(value) == repr(default))
 
 
 class Locked:

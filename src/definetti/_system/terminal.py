@@ -70,11 +70,10 @@ def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     found = error.object[error.start : error.end]
-    return "".join(SIGNS.get(sign) or _write_code(sign) for sign in found), error.end
-
-
-def _write_code(letter: str) -> str:
-    return letter.encode("ascii", "backslashreplace").decode("ascii")
+    codes = (sign.encode("ascii", "backslashreplace").decode("ascii") for sign in found)
+    return "".join(
+        SIGNS.get(sign, code) for sign, code in zip(found, codes, strict=True)
+    ), error.end
 
 
 def show_progress(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iterator[Item]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from definetti._system.files import make_plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,15 +87,6 @@ def escape_controls(text: str) -> str:
 def print_json(result: Any) -> None:
     """Print one strict JSON document."""
     typer.echo(json.dumps(make_plain(result), default=str, allow_nan=False))
-
-
-def make_plain(value: Any) -> Any:
-    """Return values for strict JSON: null for numbers that are not finite, and text for keys."""
-    if isinstance(value, dict):
-        return {str(key): make_plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [make_plain(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def format_label(label: Any) -> str:

@@ -46,10 +46,10 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
     draw_rows(ax, evaluation.states, first + 1, first + len(truth))
     inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
     draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
-    ax.set(
-        xlabel="step",
-        title=f"true states and sets{_write_level(evaluation)}{_write_filled(evaluation)}",
-    )
+    level, title = evaluation.confidence_level, "true states and sets"
+    if level is not None:
+        title += f" at {write_at_least(level, '') if isinstance(level, Mapping) else f'{level:g}'}"
+    ax.set(xlabel="step", title=title + _write_filled(evaluation))
     draw_legend_below(ax)
     return ax
 
@@ -104,13 +104,6 @@ def _write_filled(evaluation: Evaluation) -> str:
     """Return the share of sets that were empty and were filled, in words."""
     share_filled = 0.0 if evaluation.filled is None else float(evaluation.filled.mean())
     return f"; {share_filled:.3f} of the sets filled" if share_filled else ""
-
-
-def _write_level(evaluation: Evaluation) -> str:
-    level = evaluation.confidence_level
-    if level is None:
-        return ""
-    return f" at {write_at_least(level, '') if isinstance(level, Mapping) else f'{level:g}'}"
 
 
 def plot_compare(comparison: Any, ax: Any = None) -> Any:

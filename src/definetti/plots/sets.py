@@ -65,17 +65,14 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
             )
         draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])
         draw_legend_below(ax)
-    ax.set(xlabel="step", title=_write_title(s))
+    level, sure = s.confidence_level, "" if s.exact else ", not guaranteed"
+    if level is None:
+        title = "all candidates"
+    elif isinstance(level, Mapping):
+        title = f"set at {write_at_least(level, '')}{sure}"
+    else:
+        title = f"{level:g} set{sure}"
+    ax.set(xlabel="step", title=title)
     bar = ax.figure.colorbar(cells, ax=ax, ticks=[0, 0.5, 1], aspect=12)
     bar.ax.set(ylim=(0, 1), ylabel="probability" if stepwise else "p-value")
     return ax
-
-
-def _write_title(s: Any) -> str:
-    if s.confidence_level is None:
-        return "all candidates"
-    level = s.confidence_level
-    sure = "" if s.exact else ", not guaranteed"
-    if isinstance(level, Mapping):
-        return f"set at {write_at_least(level, '')}{sure}"
-    return f"{level:g} set{sure}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.checks import checked_number, checked_share
+from definetti._system.files import make_plain
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import Alphabet, piece, readable, training_length
 from definetti.data.timing import read_rows
@@ -30,7 +31,7 @@ from definetti.report.outcomes import (
     describe_series,
     note_broken,
 )
-from definetti.report.page import Report, assumed, make_plain, percent, promise, round_for_page
+from definetti.report.page import Report, assumed, percent, promise, round_for_page
 from definetti.sets import PredictionSet, read_guarantee
 
 LISTED = 100  # sequences shown at most

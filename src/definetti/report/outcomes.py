@@ -46,6 +46,9 @@ def describe_backtest(
         )  # fmt: skip
     except ValueError as error:
         return None, [f"there is no backtest: {error}"]
+    ours = test.methods[OURS]
+    steps, best = len(ours.truth), ours.step_p_values
+    begin = steps - min(steps, max(DRAWN // ours.horizon, 1) * ours.horizon)
     found = {
         "horizon": test.horizon - lag,
         "observed": test.observed - lag,
@@ -58,7 +61,13 @@ def describe_backtest(
             ]
             for name, run in test.methods.items()
         },
-        **_drawn(test.methods[OURS]),
+        "steps": steps,
+        "drawn": {  # the last steps, for a picture of them
+            "begin": begin,
+            "truth": ours.truth[begin:].tolist(),
+            "first": ours.first[begin:].tolist(),
+            "p_values": None if best is None else round_for_page(best[begin:]),
+        },
     }
     return found, test.notes
 
@@ -72,35 +81,15 @@ def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
     numbers["mean_size"] = found.size if counted else None
     widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
     numbers["widths"] = (widths / len(found.nodes)).tolist()
-    if running:
-        numbers["running"] = _running(found.kept_shares)
+    if running:  # the share covered so far, at some of the windows
+        covered = found.kept_shares
+        places = np.unique(np.linspace(1, len(covered), min(len(covered), POINTS)).astype(int))
+        shares = [share(covered[:place]) for place in places]
+        numbers["running"] = {
+            "window": places.tolist(),
+            **{key: [one[key] for one in shares] for key in ("coverage", "low", "high")},
+        }
     return numbers
-
-
-def _running(covered: Any) -> dict[str, list[Any]]:
-    """Return the share covered so far, with its interval, at some of the windows."""
-    number = len(covered)
-    places = np.unique(np.linspace(1, number, min(number, POINTS)).astype(int)).tolist()
-    shares = [share(covered[:place]) for place in places]
-    return {
-        "window": places,
-        **{key: [one[key] for one in shares] for key in ("coverage", "low", "high")},
-    }
-
-
-def _drawn(run: JudgedLevels) -> dict[str, Any]:
-    """Return the last steps, for a picture of them."""
-    steps, best = len(run.truth), run.step_p_values
-    begin = steps - min(steps, max(DRAWN // run.horizon, 1) * run.horizon)
-    return {
-        "steps": steps,
-        "drawn": {
-            "begin": begin,
-            "truth": run.truth[begin:].tolist(),
-            "first": run.first[begin:].tolist(),
-            "p_values": None if best is None else round_for_page(best[begin:]),
-        },
-    }
 
 
 def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:

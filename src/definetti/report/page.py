@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,10 +79,8 @@ def _render(contents: dict[str, Any]) -> str:
             f"a report needs {error.name}; pip install 'definetti-hmm[report]'"
         ) from None
     folder = files("definetti.report") / "assets"
-    page, style, script = (
-        (folder / name).read_text(encoding="utf-8")
-        for name in ("page.html", "style.css", "report.js")
-    )
+    names = ("page.html", "style.css", "report.js")
+    page, style, script = ((folder / name).read_text(encoding="utf-8") for name in names)
     template = Environment(autoescape=True, keep_trailing_newline=True).from_string(page)
     return template.render(
         title=contents["title"],
@@ -117,15 +114,6 @@ def embedded(contents: dict[str, Any]) -> str:
     """Write JSON so that no text in it can end the script element that holds it."""
     text = json.dumps(contents, allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def make_plain(value: Any) -> Any:
-    """Return contents for strict JSON: None for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {key: make_plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [make_plain(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # --- Sentences
