@@ -49,7 +49,6 @@ def endless(tmp_path):
 def small(monkeypatch):
     """Lower the limits, so that reaching them takes no time."""
     monkeypatch.setattr(reading, "LONGEST", 2**18)
-    monkeypatch.setattr("definetti.cli.stream_reader.LONGEST", 2**18)
     monkeypatch.setattr(reading, "PIECE", 2**16)
     monkeypatch.setattr("definetti.cli.stream_reader.PIECE", 2**16)
     monkeypatch.setattr(reading, "FLOOR", 2**18)

@@ -332,20 +332,20 @@ def test_other_options_than_it_was_begun_with_are_refused(tmp_path: Path) -> Non
     write(data, 0, 30, "w")
     own = {"smoothing": True, "alpha": 0.1, "lag": 2}
     collect(live(data, state, **own))
-    begun = "begun with --confidence 0.9, and this call has --confidence 0.8; give --confidence 0.9"
+    begun = "begun with --confidence 0.9, and this call is with --confidence 0.8; give the same"
     for given, says in [
         ({"confidence": ["0.8"]}, begun + ", or another file with --save"),
-        ({"smoothing": False}, "with --smoothing, and this call has no --smoothing; give --smooth"),
-        ({"alpha": 0.05}, "give --alpha 0.1"),
-        ({"lag": 0}, "give --lag 2"),
-        ({"symmetry": "spaced"}, "give --symmetry auto"),
-        ({"states": "sun,rain"}, "leave --states out"),
-        ({"visits": True}, "leave --visits out"),
-        ({"on_alarm": "restart"}, "give --on-alarm warn"),
-        ({"observation_columns": "gear"}, "leave --observation-columns out"),
-        ({"seed": 3}, "give --seed 0"),
-        ({"first": 10}, "give --first 20"),
-        ({"classifier": ClassifierName.logistic}, "leave --classifier out"),
+        ({"smoothing": False}, "with --smoothing, and this call is without --smoothing; give the"),
+        ({"alpha": 0.05}, "begun with --alpha 0.1"),
+        ({"lag": 0}, "begun with --lag 2"),
+        ({"symmetry": "spaced"}, "begun with --symmetry auto"),
+        ({"states": "sun,rain"}, "begun without --states, and this call is with --states sun,rain"),
+        ({"visits": True}, "begun without --visits, and this call is with --visits;"),
+        ({"on_alarm": "restart"}, "begun with --on-alarm warn"),
+        ({"observation_columns": "gear"}, "begun without --observation-columns"),
+        ({"seed": 3}, "begun with --seed 0"),
+        ({"first": 10}, "begun with --first 20"),
+        ({"classifier": ClassifierName.logistic}, "begun without --classifier"),
     ]:
         with pytest.raises(BadTable, match=says):
             live(data, state, **{**own, **given})
@@ -373,7 +373,7 @@ def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: 
     write(data, 30, 32)
     wrong = ask(*shared, "--confidence", "0.8")
     assert (wrong.returncode, wrong.out) == (2, "")
-    assert "give --confidence 0.9" in " ".join(wrong.err.split())
+    assert "begun with --confidence 0.9" in " ".join(wrong.err.split())
     assert state.read_bytes() == kept
     assert "12 labels evaluated" in ask(*shared).out
 

@@ -109,18 +109,16 @@ def _print_row(report: RowReport, json: bool, lag: int) -> None:
     """Print a row as JSON, or its alarms."""
     step = report.learned
     if json:
-        told: dict[str, Any] = {} if report.series is None else {"series": report.series}
-        told |= {"row": report.row, "set": None if report.states is None else list(report.states)}
-        told["state"] = None if step is None else step.state
-        if step is not None:
-            told |= {
-                "covered": step.covered,
-                "p_values": dict(step.p_values),
+        print_json({
+            **({} if report.series is None else {"series": report.series}),
+            "row": report.row, "set": None if report.states is None else list(report.states),
+            "state": None if step is None else step.state,
+            **({} if step is None else {
+                "covered": step.covered, "p_values": dict(step.p_values),
                 "alarms": [alert.part for alert in step.alerts],
-            }
-        if lag:
-            told["labelled_row"] = report.labelled_row
-        print_json(told)
+            }),
+            **({"labelled_row": report.labelled_row} if lag else {}),
+        })  # fmt: skip
         return
     series = "" if report.series is None else f", series {report.series!r}"
     for alert in step.alerts if step else ():

@@ -7,7 +7,7 @@ import re
 import secrets
 import warnings
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
@@ -121,46 +121,36 @@ class SeriesMonitor:
         """Observe and label rows, each when it is asked for."""
         if not lines:
             return
+        from definetti.monitor import each_row
+
         with name_rows(self.source, numbers):
-            observations, states, times = self._read_rows(lines)
-        for k, (number, observation, state) in enumerate(
-            zip(numbers, observations, states, strict=True)
-        ):
+            cp, table = self.monitor.known, self._parse(lines)
+            check_columns(table.columns, self.source, [self.state, *self.columns])
+            states, _ = read_states(table, self.source, self.state)
+            rows, _ = match_new_rows(
+                table.drop(self.state), self.source, known_rows(cp, self.columns), "the first rows",
+                columns=self.columns, state=self.state, batch=True,
+            )  # fmt: skip
+            observed = take_observed(cp, rows, self.columns)
+            observations = [None] * len(states) if observed is None else each_row(observed)
+            times = as_times(table[self.time]) if self.time in table.columns else None
+        found = enumerate(zip(numbers, observations, states, strict=True))
+        for k, (number, observation, state) in found:
             own = None if times is None else times._replace(values=times.values[[k]])
-            self._note_hole(number, own)
+            clock = self.monitor.clock
+            if clock and own and clock.precedes_hole(own, f"row {number:,}"):
+                self.late.clear()  # labels of the rows before the hole never come
+                self.never = 0
+                self._note_once(
+                    "hole",
+                    f"row {number:,} comes {clock.describe(own)}: a new segment begins, as after "
+                    "other holes, and its first row has no set",
+                )
             yield self._report_row(number, observation, state, own)
 
     def _parse(self, lines: list[bytes]) -> Any:
         table = parse_lines(self.source, self.header, lines, self.state, symbols=self.symbols)
         return table if self.options.group is None else table.drop(self.options.group)
-
-    def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
-        """Return the observations of rows as the monitor takes them, their states and times."""
-        from definetti.monitor import each_row
-
-        cp, table = self.monitor.known, self._parse(lines)
-        check_columns(table.columns, self.source, [self.state, *self.columns])
-        states, _ = read_states(table, self.source, self.state)
-        rows, _ = match_new_rows(
-            table.drop(self.state), self.source, known_rows(cp, self.columns), "the first rows",
-            columns=self.columns, state=self.state, batch=True,
-        )  # fmt: skip
-        observed = take_observed(cp, rows, self.columns)
-        times = as_times(table[self.time]) if self.time in table.columns else None
-        return [None] * len(states) if observed is None else each_row(observed), states, times
-
-    def _note_hole(self, number: int, times: Times | None) -> None:
-        """Begin a new segment after a hole in time: labels of the rows before it never come."""
-        clock = self.monitor.clock
-        if not (clock and times and clock.precedes_hole(times, f"row {number:,}")):
-            return
-        self.late.clear()
-        self.never = 0
-        self._note_once(
-            "hole",
-            f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after other "
-            "holes, and its first row has no set",
-        )
 
     def _note_once(self, kind: str, note: str) -> None:
         if kind not in self._noted:
@@ -463,20 +453,18 @@ def name_rows(name: str, numbers: Sequence[int]) -> Iterator[None]:
 def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Refuse an option that differs from that of the state to resume."""
     for name, value in now.items():
-        old, flag = before.get(name, value), "--" + name.replace("_", "-")
+        old = before.get(name, value)
         if old != value:
-            remedy = f"give {_write_option(flag, old)}"
-            if old is None or old is False:
-                remedy = f"leave {flag} out"
             raise BadTable(
-                f"{path} was begun with {_write_option(flag, old)}, and this call has "
-                f"{_write_option(flag, value)}; {remedy}, or another file with --save"
+                f"{path} was begun {_write_option(name, old)}, and this call is "
+                f"{_write_option(name, value)}; give the same, or another file with --save"
             )
 
 
-def _write_option(flag: str, value: Any) -> str:
+def _write_option(name: str, value: Any) -> str:
+    flag = f"--{name.replace('_', '-')}"
     if value is None or value is False:
-        return f"no {flag}"
+        return f"without {flag}"
     if value is True:
-        return flag
-    return f"{flag} {','.join(map(str, value)) if isinstance(value, list) else value}"
+        return f"with {flag}"
+    return f"with {flag} {','.join(map(str, value)) if isinstance(value, list) else value}"

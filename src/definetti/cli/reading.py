@@ -7,8 +7,8 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -43,7 +43,8 @@ def read_table(
     The format is recognised by the contents, so that standard input and any file name will do.
     """
     name = name_source(source)
-    content = _read_bytes(source)
+    with open_source(source) as file:
+        content = _read_all(file, name)
     if content[:2] == GZIP:
         content = _unpack(content, name)
     if not content.strip():
@@ -59,16 +60,16 @@ def read_table(
     return table
 
 
-def _read_bytes(source: str) -> bytes:
-    if source == "-":
-        if sys.stdin is None:  # closed by the parent process
-            raise BadTable("standard input is closed; pipe rows into it, or name a file")
-        return _read_all(sys.stdin.buffer, name_source(source))
+@contextmanager
+def open_source(source: str) -> Iterator[Any]:
+    """Open a file, or standard input for ``-``, and name it where it cannot be read."""
+    if source == "-" and sys.stdin is None:  # closed by the parent process
+        raise BadTable("standard input is closed; pipe rows into it, or name a file")
     if not source:
         raise BadTable("the name of a file is empty; name a file, or give - for standard input")
     try:
-        with Path(source).open("rb") as file:
-            return _read_all(file, source)
+        with nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as file:
+            yield file
     except BadTable:
         raise
     except FileNotFoundError:
@@ -105,12 +106,17 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
             continue
         if b"\0" in piece:
             break  # no text: the decoder says so
-        if len(content) - content.rfind(b"\n") > LONGEST:
-            raise BadTable(
-                f"{name}: a line has more than {LONGEST / 1e6:.0f} MB and no end yet; give a table "
-                "with a header and a row a line"
-            )
+        check_line(name, len(content) - content.rfind(b"\n"))
     return bytes(content)
+
+
+def check_line(name: str, length: int) -> None:
+    """Refuse a line of an endless source that is too long."""
+    if length > LONGEST:
+        raise BadTable(
+            f"{name}: a line has more than {LONGEST / 1e6:.0f} MB and no end yet; give a header "
+            "and a row a line"
+        )
 
 
 def _unpack(content: bytes, name: str) -> bytes:

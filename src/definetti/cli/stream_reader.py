@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,12 +14,12 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from definetti.cli.errors import BadTable
-from definetti.cli.reading import LONGEST, name_source
+from definetti.cli.reading import GZIP, PARQUET, check_line, name_source, open_source
 
 PIECE = 2**20  # bytes read at once
 MOST = 500  # lines in a batch
 # How files that are not lines of text begin.
-BEGINNINGS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "gzipped"}
+BEGINNINGS = {PARQUET: "a Parquet file", GZIP: "gzipped"}
 PAUSE = 0.1  # seconds between two looks at a growing file
 ENDING = ".journal"
 RECORD = re.compile(rb"(\d{1,18}) (.*)", re.DOTALL)
@@ -63,23 +62,30 @@ def follow_lines(
 ) -> Iterator[tuple[list[bytes], int]]:
     """Yield batches of lines, with the number of bytes up to their end."""
     rest = b""
-    with _open(source, offset) as file:
+    with open_source(source) as file:
+        if offset:  # a pipe cannot seek
+            if os.fstat(file.fileno()).st_size < offset:
+                raise BadTable(
+                    f"{source} is shorter than when it was read before, so it was replaced; name "
+                    "another file with --save"
+                )
+            file.seek(offset)
         while not interrupts.heard:
             piece = interrupts.wait(lambda: os.read(file.fileno(), PIECE))
             if piece is None:
                 return
-            if not offset:
-                _check_lines(source, rest + piece)
+            kind = next((BEGINNINGS[one] for one in BEGINNINGS if piece.startswith(one)), None)
+            if kind is not None and not offset + len(rest):
+                raise BadTable(
+                    f"{name_source(source)} is {kind}, and a stream is read line by line; give "
+                    "CSV, TSV or JSON lines, as they are"
+                )
             if b"\0" in piece:
                 raise BadTable(
                     f"{name_source(source)} has a zero byte, so it is no text; write it as UTF-8"
                 )
             *lines, rest = (rest + piece).split(b"\n")
-            if len(rest) > LONGEST:
-                raise BadTable(
-                    f"{name_source(source)}: a line has more than {LONGEST / 1e6:.0f} MB and no "
-                    "end yet; a stream has one row a line"
-                )
+            check_line(name_source(source), len(rest))
             ended = not piece and (source == "-" or not follow)
             if ended and rest and not whole:
                 lines, rest = [*lines, rest], b""
@@ -96,35 +102,6 @@ def follow_lines(
                 if source != "-" and os.fstat(file.fileno()).st_size < offset:
                     raise BadTable(f"{source} has become shorter while it was followed")
                 interrupts.wait(lambda: time.sleep(PAUSE))
-
-
-def _check_lines(source: str, begun: bytes) -> None:
-    for beginning, kind in BEGINNINGS.items():
-        if begun.startswith(beginning):
-            raise BadTable(
-                f"{name_source(source)} is {kind}, and a stream is read line by line; give CSV, "
-                "TSV or JSON lines, as they are"
-            )
-
-
-def _open(source: str, offset: int) -> Any:
-    if source == "-":
-        if sys.stdin is None:
-            raise BadTable("standard input is closed; pipe rows into it, or name a file")
-        return os.fdopen(os.dup(0), "rb", buffering=0)
-    try:
-        file = Path(source).open("rb", buffering=0)  # noqa: SIM115 (the caller closes it)
-    except OSError as error:
-        raise BadTable(f"{name_source(source)} cannot be read: {error.strerror}") from None
-    if os.fstat(file.fileno()).st_size < offset:
-        file.close()
-        raise BadTable(
-            f"{source} is shorter than when it was read before, so it was replaced; name another "
-            "file with --save"
-        )
-    if offset:  # a pipe cannot seek
-        file.seek(offset)
-    return file
 
 
 class Journal:
