@@ -144,7 +144,7 @@ def test_folders_and_empty_input_are_refused(ask_all, tmp_path):
 NEW = {
     "text for numbers": ("a,b\nhot,x\n", "row 1, column 'a' is 'hot', and in past.csv the column "
                                          "holds numbers"),
-    "numbers for text": ("a,b\n1,7.5\n", "row 1, column 'b' is 7.5, and in past.csv the column "
+    "numbers for text": ("a,b\n1,7.5\n", "row 1, column 'b' is '7.5', and in past.csv the column "
                                          "holds text"),
     "a word below numbers": ("a,b\n60.5,x\nNA,x\n61,x\nabc,y\n", "row 4, column 'a' is 'abc'"),
     "flags": ("a,b\ntrue,x\n", "row 1, column 'a' is True"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -114,8 +115,10 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
         if sum(map(str.isdigit, first)) < FEWEST_DIGITS:
             continue
         kind = _infer_column(series.drop_nulls().head(FIRST)).dtype
-        if kind.is_temporal():
-            parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
+        if not kind.is_temporal():
+            continue
+        parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
+        with suppress(pl.exceptions.PolarsError):  # a form that the parser does not know
             dates = parsers.get(kind.base_type(), series.str.to_datetime)(strict=False)
             if dates.null_count() == series.null_count():
                 found[series.name] = dates
@@ -191,34 +194,34 @@ def match_new_rows(
     matched = []
     both = (new.select(columns).get_columns(), table.select(columns).get_columns())
     for column, series, known in zip(columns, *both, strict=True):
-        kinds = {name_kind(series), name_kind(known)}
-        odd, quoted = None, False
-        if name_kind(known) == "text" and "numbers" in kinds:
-            series = series.cast(pl.String)
-            odd = _find_unknown(series, known)
-        elif column in symbols and not batch and _are_numbers(series):
-            odd = _find_unknown(series, known)
-        elif len(kinds) > 1 and "nothing" not in kinds:
-            odd, quoted = _find_first_odd(series, known), True
+        odd = _find_misfit(series, known, batch)
         if odd is not None:
-            value = repr(series[odd]) if quoted else series[odd]
             raise BadTable(
-                f"{name}: row {odd + 1}, column {column!r} is {value}, and in {past} the column "
-                f"holds {name_kind(known)}; write both alike"
+                f"{name}: row {odd + 1}, column {column!r} is {series[odd]!r}, and in {past} the "
+                f"column holds {name_kind(known)}; write both alike"
             )
-        matched.append(series.alias(column))
+        is_symbol = name_kind(known) == "text" and name_kind(series) == "numbers"
+        matched.append((series.cast(pl.String) if is_symbol else series).alias(column))
     return new.with_columns(matched), notes
 
 
-def _find_unknown(series: pl.Series, known: pl.Series) -> int | None:
-    """Return the first row whose symbol no labelled row has."""
-    unknown = ~series.is_in(known.unique().implode()).fill_null(True)
-    return unknown.arg_max() if unknown.any() else None
-
-
-def _are_numbers(text: pl.Series) -> bool:
-    numbers = text.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
-    return bool(numbers.len() and numbers.is_not_null().all())
+def _find_misfit(series: pl.Series, known: pl.Series, is_batch: bool) -> int | None:
+    """Return the first row of a new column that does not fit the labelled rows; None if all do."""
+    new, old = name_kind(series), name_kind(known)
+    if "nothing" in (new, old) or (new == old and (is_batch or old != "text")):
+        return None
+    text = series.cast(pl.String)
+    bare = text.str.strip_chars().str.to_lowercase()
+    number = bare.cast(pl.Float64, strict=False).is_not_null()
+    if old == "text" and new in ("numbers", "text"):  # digits alone must be known symbols
+        unknown = series.is_not_null() & ~text.is_in(known.unique().implode())
+        return unknown.arg_max() if (number | bare.is_null()).all() and unknown.any() else None
+    fits = bare.is_in(ABSENT)
+    if old == "numbers":
+        fits |= number
+    elif old == "true or false":
+        fits |= bare.is_in(["true", "false"])
+    return (series.is_not_null() & ~fits).arg_max() or 0
 
 
 def name_symbols(table: pl.DataFrame) -> list[str]:
@@ -235,17 +238,3 @@ def name_kind(series: pl.Series) -> str:
     if series.dtype.is_numeric():
         return "numbers"
     return "dates" if series.dtype.is_temporal() else "text"
-
-
-def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
-    """Return the first row that does not fit the known type; by default the first value."""
-    odd = series.is_not_null()
-    if name_kind(series) == "text":
-        bare = series.cast(pl.String).str.strip_chars().str.to_lowercase()
-        fits = bare.is_in(ABSENT)
-        if name_kind(known) == "numbers":
-            fits |= bare.cast(pl.Float64, strict=False).is_not_null()
-        elif name_kind(known) == "true or false":
-            fits |= bare.is_in(["true", "false"])
-        odd = (odd & ~fits).fill_null(False)
-    return odd.arg_max() or 0

@@ -32,11 +32,6 @@ class TimeColumn(NamedTuple):
     times: Times
     holes: Holes
 
-    def clock(self, row: int) -> Clock:
-        """Return the time at a row."""
-        usual = float(self.holes.usual[0])
-        return Clock(self.times.kind, self.times.values[row].item(), usual)
-
 
 def find_time_column(
     table: pl.DataFrame, columns: list[str], order: pl.Series | None = None
@@ -81,9 +76,9 @@ class LabelledTable:
 
     observations: Any  # of the labelled rows; None where no column is observed
     states: list[Any]
-    new: Any  # observations of the new rows
-    new_rows: int
-    columns: dict[str, str]  # the observed ones, with their types
+    new: Any = None  # observations of the new rows
+    new_rows: int = 0
+    columns: dict[str, str] = field(default_factory=dict)  # the observed ones, with their types
     notes: list[str] = field(default_factory=list)  # how the files were read
     lengths: list[int] | None = None  # of the segments between gaps; None for one segment
     rows: Sequence[int] = ()  # places of the labelled rows in their file, from 0
@@ -104,6 +99,15 @@ class LabelledTable:
             lengths = left[left > 0].tolist()
         states, rows = self.states[begin:], self.rows[begin:]
         return replace(self, observations=seen, states=states, lengths=lengths, rows=rows)
+
+    def add_new(
+        self, rows: pl.DataFrame, state: str, observed: Any, times: Times | None, name: str
+    ) -> None:
+        """Add new rows, with their observations and times."""
+        self.new, self.new_rows = observed, len(rows)
+        self.new_keys = rows.drop(state, *self.columns, strict=False)
+        if times is not None and len(times.values):
+            self.new_until, self.hole = rows_until_hole(times, self.clock, name)
 
     def check_new(self, steps: int) -> None:
         """Refuse to predict new rows that come after a hole in time."""
@@ -174,32 +178,26 @@ def split_labelled_rows(
             new, new_name, table, name, columns=columns, state=state
         )
         notes += new_notes
-    clock = None if timed is None else timed.clock(rows[-1])
-    until, hole = len(rest), ""
-    if timed is not None and len(rest):
-        later: Times | None = timed.times._replace(values=timed.times.values[end:])
-        if new is not None:
-            later = as_times(new[timed.name]) if timed.name in new.columns else None
-        if later is not None and len(later.values):
-            until, hole = rows_until_hole(later, clock, name if new is None else new_name)
     states = [labels[row] for row in rows]
     notes += _note_states(len(rows), state, len(set(states)))
-    return LabelledTable(
-        observations=take_columns(known, columns),
-        states=states,
-        new=take_columns(rest, columns) if columns and len(rest) else None,
-        new_rows=len(rest),
-        columns=name_types(table, columns),
-        notes=notes,
-        lengths=lengths,
-        rows=rows,
+    found = LabelledTable(
+        observations=take_columns(known, columns), states=states,
+        columns=name_types(table, columns), notes=notes, lengths=lengths, rows=rows,
         keys=known.select(keys),
-        new_keys=rest.drop(state, *columns, strict=False),
-        time=None if timed is None else timed.name,
-        clock=clock,
-        new_until=until,
-        hole=hole,
-    )
+    )  # fmt: skip
+    later = None
+    if timed is not None:
+        times, usual = timed.times, float(timed.holes.usual[0])
+        found.time, found.clock = (
+            timed.name,
+            Clock(times.kind, times.values[rows[-1]].item(), usual),
+        )
+        later = times._replace(values=times.values[end:])
+        if new is not None:
+            later = as_times(new[timed.name]) if timed.name in new.columns else None
+    seen = take_columns(rest, columns) if len(rest) else None
+    found.add_new(rest, state, seen, later, name if new is None else new_name)
+    return found
 
 
 def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:

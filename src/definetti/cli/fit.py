@@ -25,7 +25,6 @@ from definetti.cli.lazy import pl
 from definetti.cli.printing import make_table, print_result
 from definetti.cli.reading import name_source, read_table
 from definetti.cli.writing import check_output
-from definetti.data.timing import rows_until_hole
 
 ENDING = ".definetti"
 LONGEST = 60  # characters of a value that are shown
@@ -85,7 +84,8 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
         )
     trained = [] if data.training is None else [data.training.states]
     codes = [code for states in (data.history.pool.states, *trained) for code in states.tolist()]
-    table = LabelledTable(None, list(data.alphabet.decode(codes)), None, 0, columns)
+    states = list(data.alphabet.decode(codes))
+    table = LabelledTable(None, states, columns=columns, clock=data.clock)
     if new is None:
         return cp, table
     past, name = known_rows(cp, list(columns)), name_source(new)
@@ -94,12 +94,9 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
     rows, table.notes = match_new_rows(
         rows, name, past, str(model), columns=list(columns), state=state
     )
-    table.new_keys = rows.drop(state, *columns, strict=False)
-    table.new, table.new_rows = take_observed(cp, rows, list(columns)), len(rows)
-    left = [column for column in rows.columns if column not in columns]
-    timed, _ = find_time_column(rows, left)
-    if timed is not None:
-        table.new_until, table.hole = rows_until_hole(timed.times, data.clock, name)
+    timed, _ = find_time_column(rows, [name for name in rows.columns if name not in columns])
+    times = None if timed is None else timed.times
+    table.add_new(rows, state, take_observed(cp, rows, list(columns)), times, name)
     return cp, table
 
 
@@ -195,8 +192,8 @@ def inspect(
         ("what", "value"), left=("what", "value"),
         title=f"{model}: whole, {len(found['parts'])} parts",
     )  # fmt: skip
-    for name, value in _list_rows(found):
-        table.add_row(name, value)
+    for row in _list_rows(found):
+        table.add_row(*row)
     print_result(found, [table], json)
 
 
@@ -213,21 +210,17 @@ def _list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     kind, fields = _name_thing(found.get("object"))
     rows.append(("holds", kind))
     for name, value in fields.items():
-        rows += [(f"  {key}", text) for key, text in _list_fields(name, value)]
+        if isinstance(value, dict) and isinstance(value.get("dict"), list):  # parameters
+            shown = {str(pair[0]): pair[1] for pair in value["dict"]}
+        elif _name_thing(value)[0] == "labelled":
+            data = _name_thing(value)[1]
+            shown = {"model used": data.get("model"), "states": data.get("alphabet")}
+        else:
+            shown = {f"{name.strip('_')} used": value}
+        rows += [(f"  {key}", _shorten(one)) for key, one in shown.items()]
     size = sum(part["bytes"] for part in found["parts"].values())
     rows.append(("size of parts", f"{size:,} bytes"))
     return rows
-
-
-def _list_fields(name: str, value: Any) -> list[tuple[str, str]]:
-    """Return the rows of one field; parameters and data have several."""
-    if isinstance(value, dict) and isinstance(value.get("dict"), list):
-        return [(str(pair[0]), _shorten(pair[1])) for pair in value["dict"]]
-    kind, fields = _name_thing(value)
-    if kind == "labelled":
-        used = {"model": "model used", "alphabet": "states"}
-        return [(text, _shorten(fields[key])) for key, text in used.items() if key in fields]
-    return [(f"{name.strip('_')} used", _shorten(value))]
 
 
 def _name_thing(value: Any) -> tuple[str, dict[str, Any]]:

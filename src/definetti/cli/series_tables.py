@@ -125,30 +125,25 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
         if not files:
             files = [str(Path(folder) / "table.parquet")]
             read_table(source, state, group).write_parquet(files[0])
-        yield _checked(GroupedTable(name, tuple(files), group), state)
-
-
-def _checked(table: GroupedTable, state: str) -> GroupedTable:
-    """Refuse a table without a column of states or of series."""
-    try:
-        schema = pl.scan_parquet(list(table.paths)).collect_schema()
-    except Exception as error:  # of whatever type, the file is wrong
-        if is_out_of_memory(error):
-            raise MemoryError(f"{table.name}: {take_first_line(error)}") from None
-        raise BadTable(
-            f"{table.name}: broken Parquet file ({take_first_line(error)}); write it again"
-        ) from None
-    check_names(list(schema), table.name)
-    check_columns(list(schema), table.name, [table.group], "--group-column")
-    check_columns(list(schema), table.name, [state], "--state-column")
-    if schema[table.group].is_nested() or schema[table.group] == pl.Binary:
-        raise BadTable(
-            f"{table.name}: column {table.group!r} has {schema[table.group]}, which names no "
-            "series; name them by text or whole numbers"
-        )
-    if table.group == state:
-        raise BadTable(f"column {state!r} is the state and cannot name the series as well")
-    return table
+        try:
+            schema = pl.scan_parquet(files).collect_schema()
+        except Exception as error:  # of whatever type, the file is wrong
+            if is_out_of_memory(error):
+                raise MemoryError(f"{name}: {take_first_line(error)}") from None
+            raise BadTable(
+                f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
+            ) from None
+        check_names(list(schema), name)
+        check_columns(list(schema), name, [group], "--group-column")
+        check_columns(list(schema), name, [state], "--state-column")
+        if schema[group].is_nested() or schema[group] == pl.Binary:
+            raise BadTable(
+                f"{name}: column {group!r} has {schema[group]}, which names no series; name them "
+                "by text or whole numbers"
+            )
+        if group == state:
+            raise BadTable(f"column {state!r} is the state and cannot name the series as well")
+        yield GroupedTable(name, tuple(files), group)
 
 
 def read_head(
@@ -183,9 +178,8 @@ def read_head(
             "--order-column sorts them"
         )
     head = LabelledTable(
-        observations=take_columns(tidy, observed), states=[*own, *states], new=None, new_rows=0,
-        columns=name_types(tidy, observed),
-        notes=[*observed_notes, *type_notes],
+        observations=take_columns(tidy, observed), states=[*own, *states],
+        columns=name_types(tidy, observed), notes=[*observed_notes, *type_notes],
     )  # fmt: skip
     return head, [*notes, *label_notes]
 
@@ -195,27 +189,23 @@ def _check_order(table: GroupedTable, order: str) -> list[str]:
     if table.scan().collect_schema()[order] != pl.String:
         return []
     text = pl.col(order)
-    found = table.collect(
-        table.scan().select(
-            rows=text.count(),
-            numbers=text.str.contains(f"^\\s*{NUMBER}\\s*$").sum(),
-            dates=text.str.contains(DATE).sum(),
-            shortest=text.str.len_chars().min(),
-            longest=text.str.len_chars().max(),
-            first=text.min(),
-            last=text.max(),
-        )
-    ).row(0, named=True)
-    if found["numbers"] and found["shortest"] != found["longest"]:
+    number = text.str.contains(f"^\\s*{NUMBER}\\s*$")
+    found = table.scan().select(
+        number.any(), (number.all() | text.str.contains(DATE).all()).alias("sorted"),
+        (text.str.len_chars().min() < text.str.len_chars().max()).alias("uneven"),
+        text.min().alias("first"), text.max().alias("last"),
+    )  # fmt: skip
+    some_numbers, is_sorted, is_uneven, first, last = table.collect(found).row(0)
+    if some_numbers and is_uneven:
         raise BadTable(
             f"{table.name}: column {order!r} has numbers in text, which sort as '10' before '9'; "
             "write numbers alone"
         )
-    if found["numbers"] == found["rows"] or found["dates"] == found["rows"]:
+    if is_sorted:
         return []
     return [
-        f"rows are sorted by column {order!r} as text, from {found['first']!r} to "
-        f"{found['last']!r}; numbers, or dates such as 2024-01-31, are sorted as such"
+        f"rows are sorted by column {order!r} as text, from {first!r} to {last!r}; numbers, or "
+        "dates such as 2024-01-31, are sorted as such"
     ]
 
 

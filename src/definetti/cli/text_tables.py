@@ -63,8 +63,15 @@ def parse_table(
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         return _read_json_lines([line for line in text.split("\n") if line.strip()], name, labels)
-    if LIST.match(text):
-        return _read_json_list(text, name, labels)
+    if LIST.match(text):  # as `--output` writes it
+        _check_depth(text, DEEPEST + 1, name)
+        try:
+            rows = json.loads(text)
+        except ValueError as error:
+            raise BadTable(f"{name} is not JSON ({error}); correct the file") from None
+        if not any(rows):
+            raise BadTable(f"{name} has no rows; give at least one object")
+        return _read_json_lines([json.dumps(row) for row in rows], name, labels)
     table = _read_csv(text, name, [*labels, *symbols])
     if group in table.columns:  # names of series: numbers, unless two would be one, as 7 and 007
         numbers = table[group].cast(pl.Int64, strict=False)
@@ -145,17 +152,17 @@ def name_first_field(text: str, name: str) -> str:
 
 
 def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of each row is a name that the header has none for, as in R."""
-    width, wide = len(columns) + 1, []
+    """Tell whether the first field of most rows is a name that the header has none for, as in R."""
+    width = len(columns) + 1
+    rows = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
     try:
-        for row in csv.reader(io.StringIO(body, newline=""), delimiter=separator):
-            if row and len(row) != width:
-                return False  # `_check_rows` refuses the long rows
-            wide += [row] if row else []
+        first = next(rows, [])
+        every = [first, *rows] if len(first) == width else []
     except csv.Error:
         return False  # `_check_rows` says why
-    if len(wide) < 2:
-        return False
+    wide = [row for row in every if len(row) == width]
+    if len(wide) < 2 or 2 * len(wide) <= len(every):
+        return False  # `_check_rows` refuses the long rows
     problem = f"{name}: rows have {width} fields and the header has {len(columns)}"
     if not any(row[-1].strip() for row in wide):
         raise BadTable(f"{problem}, since they end with {separator!r}; take that out")
@@ -205,18 +212,6 @@ def _check_rows(text: str, name: str, separator: str, *, quotes: bool = False) -
 
 
 # --- JSON
-
-
-def _read_json_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
-    """Parse a list of objects, as `--output` writes it."""
-    _check_depth(text, DEEPEST + 1, name)
-    try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise BadTable(f"{name} is not JSON ({error}); correct the file") from None
-    if not any(rows):
-        raise BadTable(f"{name} has no rows; give at least one object")
-    return _read_json_lines([json.dumps(row) for row in rows], name, labels)
 
 
 def _read_json_lines(lines: list[str], name: str, labels: Sequence[str]) -> pl.DataFrame:
