@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from definetti.check import check
-from definetti.cli.check import is_check_picture
+from definetti.cli.check import MARK
 from definetti.simulate import weather
 
 Y, X = weather(200, random_state=0)
@@ -106,7 +106,7 @@ def test_check_plot_writes_its_own_file(folder, ask_all):
     assert "written: a.png" in found["a.png"].out
     assert (folder / "mine.png").read_bytes() == b"not yours"
     for name in ("a.png", "a.svg", "a.pdf"):
-        assert is_check_picture(folder / name)
+        assert MARK.encode() in (folder / name).read_bytes()
 
 
 def test_check_of_groups_equals_check_of_lengths(folder, ask_all):

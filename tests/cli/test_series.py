@@ -71,7 +71,7 @@ def test_backtest_is_the_same_for_all_file_formats(tmp_path, table, kind):
 
 
 def test_stopped_run_resumes(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (120,))
     wanted = judged(table, cells=tmp_path / "kept")[0].to_dict()
     kept = sorted((tmp_path / "kept" / "cells").iterdir())
     assert len(kept) == 3
@@ -317,7 +317,7 @@ BROKEN = {
     "state": (None, ("--group-column", "state"), "is the state and cannot name the series"),
     "order": (None, ("--order-column", "patient"), "has another role already, and cannot be the"),
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
-    "jobs": (None, ("--jobs", "0"), "--jobs must not be 0"),
+    "jobs": (None, ("--jobs", "0"), "--jobs must be a whole number"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
     "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to predict"),
@@ -555,7 +555,7 @@ def test_only_series_that_need_it_have_a_fixed_model(ask, tmp_path):
     rows.write_csv(tmp_path / "rows.csv")
     done = ask("predict", "rows.csv", *OPTIONS, "--horizon", "3", "--json")
     assert done.returncode == 0, done.err
-    assert "--train-size 0.5) of 'p1' and 1 others" in done.err
+    assert "--train-size 0.5) of 'p1', 'p2'" in done.err
     found = read_p_values(json.loads(done.out)["steps"])
     assert found["p0"] == predict_in_python(rows)["p0"]
     half = grouped(train_size=0.5, random_state=0)

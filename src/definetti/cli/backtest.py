@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +19,7 @@ from definetti.cli.estimators import (
     read_numbers,
     write_level,
 )
+from definetti.cli.lazy import pl
 from definetti.cli.printing import format_label, is_watched, make_table, print_result
 from definetti.cli.reading import name_source
 
@@ -91,8 +91,15 @@ def backtest(
             data, columns, settings, grouping, spreading, steps, rolling, output
         )
         if by_series is not None:
-            _write_series(found, by_series)
-        document, lines = _describe_groups(found, said, steps, rolling.lag)
+            from definetti.evaluation.series import join_levels
+
+            writing.write_frames([pl.DataFrame(join_levels(found), strict=False)], by_series)
+        levels = [
+            {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
+            for level, evaluation in zip(said["levels"], found, strict=True)
+        ]
+        document = {**said, "horizon": steps, "lag": rolling.lag, **levels[0], "levels": levels}
+        lines = [line for one in found for line in _show_all(one, said["promise"], steps)]
     else:
         document, lines, notes = _backtest_series(
             data, columns, settings, steps, rolling, output, check=not no_check
@@ -109,7 +116,7 @@ def _backtest_series(
     output: Path | None,
     *,
     check: bool,
-) -> tuple[dict[str, Any], Iterator[Any], list[str]]:
+) -> tuple[dict[str, Any], list[Any], list[str]]:
     """Backtest one series beside other methods; return JSON, lines for the screen, and notes."""
     table = read_labelled(data, None, columns)
     check_lag(rolling.lag, steps)
@@ -161,14 +168,11 @@ def _backtest_series(
         "check": None if checked is None else checked.to_dict(), "advice": test.advice,
     }  # fmt: skip
 
-    def show() -> Iterator[Any]:
-        yield f"model: {model}"
-        for one in by_level:
-            yield from _show_methods({**result, **one})
-            yield f"verdict: {one['verdict']}"
-        yield from (f"advice: {line}" for line in test.advice)
-
-    return result, show(), [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
+    lines: list[Any] = [f"model: {model}"]
+    for one in by_level:
+        lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
+    lines += [f"advice: {line}" for line in test.advice]
+    return result, lines, [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
 
 
 # --- One series
@@ -205,8 +209,9 @@ def _show_methods(result: dict[str, Any]) -> list[Any]:
     table = make_table(columns, left=[""], title=title, caption=_explain(result))
     table.columns[1].no_wrap = True
     for name, way in result["methods"].items():
+        size = way["mean_size"]
         table.add_row(
-            name, _write_share(way), _write_number(way["mean_size"]),
+            name, _write_share(way), f"{size:.2f}" if size < READABLE else f"{size:.1e}",
             f"{way['mean_states_per_step']:.2f}", f"{way['share_empty']:.3f}",
             "yes" if way["guaranteed"] else "no",
         )  # fmt: skip
@@ -217,9 +222,8 @@ def _explain(result: dict[str, Any]) -> str:
     """Return what stands below the table of methods."""
     from definetti.evaluation.advice import CLASSICAL, OURS
 
-    said = "shares covered, with 95 % intervals"
-    if result["guarantee"] == "steps":
-        said = "shares of steps covered, with 95 % intervals"
+    stepwise = result["guarantee"] == "steps"
+    said = f"shares {'of steps ' * stepwise}covered, with 95 % intervals"
     own = result["methods"][OURS]
     if own["effective_windows"] < own["windows"]:
         said += (
@@ -227,14 +231,10 @@ def _explain(result: dict[str, Any]) -> str:
             f"windows are worth {own['effective_windows']:,.0f}"
         )
     if any(way["share_empty"] for way in result["methods"].values()):
-        what = "steps" if result["guarantee"] == "steps" else "sets"
-        if result["allow_empty"]:
-            said += f"; empty: {what} in which nothing was plausible"
-        else:
-            said += (
-                f", before filling; empty: {what} in which nothing was plausible, which are "
-                "counted as misses, and were filled with the most plausible"
-            )
+        said += ", before filling" * (not result["allow_empty"])
+        said += f"; empty: {'steps' if stepwise else 'sets'} in which nothing was plausible"
+        if not result["allow_empty"]:
+            said += ", which are counted as misses, and were filled with the most plausible"
     if CLASSICAL in result["methods"]:
         said += "; classical: the same predictor"
         if not result["fixed"]:
@@ -274,35 +274,7 @@ def _write_share(share: dict[str, Any]) -> str:
     return f"{share['coverage']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"
 
 
-def _write_number(mean: float) -> str:
-    """Write a mean number of sequences, which may be beyond all numbers."""
-    if mean == float("inf"):
-        return "> 1e+300"
-    return f"{mean:.2f}" if mean < READABLE else f"{mean:.1e}"
-
-
 # --- Many series
-
-
-def _write_series(found: list[SeriesEvaluation], output: Path) -> None:
-    """Write a row per series and level."""
-    from definetti.evaluation.series import join_levels
-
-    table = join_levels(found)
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    writing.write_frames([rows], output)
-
-
-def _describe_groups(
-    found: list[SeriesEvaluation], said: dict[str, Any], horizon: int, lag: int
-) -> tuple[dict[str, Any], Iterator[Any]]:
-    """Return what --json prints, and lines for the screen."""
-    levels = [
-        {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
-        for level, evaluation in zip(said["levels"], found, strict=True)
-    ]
-    document = {**said, "horizon": horizon, "lag": lag, **levels[0], "levels": levels}
-    return document, (line for one in found for line in _show_all(one, said["promise"], horizon))
 
 
 def _describe_all(found: SeriesEvaluation) -> dict[str, Any]:

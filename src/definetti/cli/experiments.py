@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti._system.checks import checked_jobs
 from definetti._system.interrupts import is_stopping
 from definetti.cli import options
 from definetti.cli.printing import print_json, print_lines, print_result, print_stderr
@@ -28,12 +29,6 @@ def find_data_files(data: Path | None) -> list[Path]:
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
     patterns = [pattern for name in names for pattern in (name, f"*/{name}")]
     return [] if data is None else [path for one in patterns for path in data.glob(one)]
-
-
-def check_jobs(jobs: int) -> None:
-    """Refuse zero processes."""
-    if jobs == 0:
-        raise ValueError("--jobs must not be 0; give 1 or more, or -1 for one per core")
 
 
 @contextmanager
@@ -109,7 +104,7 @@ def reproduce(
 
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
-    check_jobs(jobs)
+    checked_jobs(jobs, 1)
     from definetti import experiments
     from definetti.experiments.recorded_series import FILES, read_series
     from definetti.experiments.reproduction import check_experiment
@@ -128,12 +123,10 @@ def reproduce(
         for name in names:
             # The series of figure3 are those of table1, which has just computed them.
             again = fresh and not (what is What.all and name is What.figure3)
-            how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": again, "verbose": True}
-            if name in (What.figure1, What.figure2):
-                how["repetitions"] = repetitions
-            else:
-                how["data"] = data or ""
-            done.append(getattr(experiments, name)(output, **how))
+            drawn = name in (What.figure1, What.figure2)
+            how: dict[str, Any] = {"repetitions": repetitions} if drawn else {"data": data or ""}
+            run = getattr(experiments, name)
+            done.append(run(output, n_jobs=jobs, seed=seed, fresh=again, verbose=True, **how))
             if not json:
                 print_lines([*str(done[-1]).split("\n"), ""])
     if json:  # one document, so all at once
@@ -195,7 +188,7 @@ def compare(
     places, names = _split_names(worlds), _split_names(methods)
     number = repetitions or (benchmark.QUICK_REPETITIONS if quick else benchmark.REPETITIONS)
     horizons = benchmark.QUICK_HORIZONS if quick else benchmark.HORIZONS
-    check_jobs(jobs)
+    checked_jobs(jobs, 1)
     check_experiment(output, number, seed)  # before an hour of work
     check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
     chosen(names)

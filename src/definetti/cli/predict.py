@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from definetti.cli.errors import BadTable
 from definetti.cli.fit import check_settled, read_saved
 from definetti.cli.lazy import pl
 from definetti.cli.printing import format_label, format_set, make_table, print_result
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 LISTED = 1_000  # sequences written out at most
 SHOWN = 40  # rows of the table on the screen
@@ -65,43 +68,33 @@ def predict(
         rows, promise, n_series, notes = predict_groups(
             calibration, columns, settings, grouping, horizon=horizon, lag=lag
         )
-        document = {"series": grouping.series.value, "promise": promise, "steps": rows}
-        made = Prediction(rows, document, notes, [f"{n_series:,} series; {promise}"], [])
+        document: dict[str, Any] = {"series": grouping.series.value, "promise": promise}
+        document["steps"] = rows
+        above, below = [f"{n_series:,} series; {promise}"], list[str]()
     else:
-        made = _predict_series(
+        document, notes, above, below = _predict_series(
             context, calibration, new, model, columns, settings, horizon, lag,
             check=not no_check, with_keys=output is not None,
         )  # fmt: skip
+        rows = document["steps"]
     if output is not None:
-        made.notes.extend(writing.write_frames([made.rows], output))
-    lines = _list_lines(made, grouping.group_column, len(settings.confidence) > 1)
-    print_result(made.document, lines, json, made.notes, [output])
+        notes += writing.write_frames([rows], output)
+    table = _show_sets(rows[:SHOWN], grouping.group_column, len(settings.confidence) > 1)
+    if len(rows) > SHOWN:
+        below.append(f"… {len(rows) - SHOWN:,} more rows; --output writes all")
+    print_result(document, [*above, table, *below], json, notes, [output])
 
 
-class Prediction(NamedTuple):
-    """A row per series, level and step; the JSON document; notes; lines around the table."""
-
-    rows: list[dict[str, Any]]
-    document: dict[str, Any]
-    notes: list[str]
-    above: list[str]
-    below: list[str]
-
-
-def _list_lines(made: Prediction, group: str | None, several: bool) -> Iterator[Any]:
-    """Yield what the screen shows: the sets of the first rows, and lines around them."""
-    yield from made.above
+def _show_sets(rows: list[dict[str, Any]], group: str | None, several: bool) -> Table:
+    """Return a table of sets for the screen."""
     columns = [*([group] if group else []), "step", *["level"] * several, "possible states", "best"]
     table = make_table(columns, left=columns)
-    for row in made.rows[:SHOWN]:
+    for row in rows:
         series = [format_label(next(iter(row.values())))] if group else []
         level = [str(row["confidence"])] * several
         best = "" if row["best"] is None else format_label(row["best"])
         table.add_row(*series, str(row["step"]), *level, format_set(row["set"]), best)
-    yield table
-    yield from made.below
-    if len(made.rows) > SHOWN:
-        yield f"… {len(made.rows) - SHOWN:,} more rows; --output writes all"
+    return table
 
 
 def _predict_series(
@@ -116,10 +109,10 @@ def _predict_series(
     *,
     check: bool,
     with_keys: bool,
-) -> Prediction:
-    """Predict the new rows of one series, from labelled rows or a model file."""
+) -> tuple[dict[str, Any], list[str], list[str], list[str]]:
+    """Predict the new rows of one series; return the document, notes, and lines for the screen."""
     from definetti.models.base import described
-    from definetti.sets import read_guarantee
+    from definetti.sets import StepSets, read_guarantee
 
     cp: Any = None
     if model is not None:
@@ -160,6 +153,8 @@ def _predict_series(
         for level, one in zip(levels, sets, strict=True)
         for row in writing.list_prediction_steps(one, lag, level, keys.to_dicts(), beyond)
     ]
+    listed = [] if isinstance(sets[-1], StepSets) else islice(sets[-1], LISTED)
+    sequences = [{"sequence": list(one), "p_value": sets[-1].p_value(one)} for one in listed]
     named = [estimators.name_levels(level, cp.states_) for level in levels]
     filled = [one.filled for one in sets]
     document = {
@@ -173,7 +168,7 @@ def _predict_series(
         "allow_empty": cp.allow_empty, "filled": filled if len(filled) > 1 else filled[0],
         "train_size": cp.train_size, "seed": cp.random_state,
         "check": None if checked is None else checked.to_dict(),
-        "steps": rows, "sequences": _list_members(sets[-1]),
+        "steps": rows, "sequences": sequences,
     }  # fmt: skip
     if cp.train_size is None and "fixed on the first half" in sets[0].method:
         data.notes.append(
@@ -187,7 +182,7 @@ def _predict_series(
         f"observed: {observed}", f"model: {described_model}", *(one._headline() for one in sets),
     ]  # fmt: skip
     below = [one._on_filling() for one in sets if one.filled][:1]
-    return Prediction(rows, document, notes, above, below)
+    return document, notes, above, below
 
 
 def _update(
@@ -209,17 +204,3 @@ def _update(
     if options.given_options(context, ["confidence"]):
         return estimators.read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]
-
-
-def _list_members(found: Any) -> list[dict[str, Any]]:
-    """Return the sequences of a set, the most plausible first, and not too many."""
-    from itertools import islice
-
-    from definetti.sets import StepSets
-
-    if isinstance(found, StepSets):
-        return []
-    return [
-        {"sequence": list(sequence), "p_value": found.p_value(sequence)}
-        for sequence in islice(found, LISTED)
-    ]

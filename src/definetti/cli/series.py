@@ -19,10 +19,11 @@ import numpy as np
 from definetti import conformal
 from definetti._system.arrays import IntArray
 from definetti._system.cells import Cell, iterate_cells
+from definetti._system.checks import checked_jobs
 from definetti.cli import estimators, series_tables, writing
 from definetti.cli.columns import LabelledTable, as_frame, read_states, take_columns
 from definetti.cli.errors import BadTable
-from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
+from definetti.cli.experiments import explain_resuming, use_cluster
 from definetti.cli.lazy import pl
 from definetti.cli.printing import name_some
 from definetti.cli.reading import name_source
@@ -72,9 +73,13 @@ def predict_groups(
     new, holes = _find_new_rows(series, known, name_source(data))
     steps = horizon or max(map(len, new.values()))
     if holes:
-        notes = [*notes, _note_holes(holes)]
+        note = (
+            f"new rows after a hole in time have no set, in {name_some(holes)}: there is no state "
+            "to continue from; label a row after the hole"
+        )
+        notes = [*notes, note]
         if not any(len(new[name]) or (horizon and name not in holes) for name in new):
-            raise BadTable(f"{name_source(data)}: {_note_holes(holes)}")
+            raise BadTable(f"{name_source(data)}: {note}")
     if not steps:
         raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
     estimators.check_lag(lag, steps)
@@ -120,9 +125,9 @@ def predict_groups(
             sets = cp.predict_set(fresh, level, group=name, horizon=ahead, lag=lag, verbose=True)
             found += writing.list_prediction_steps(sets, lag, level, keys, beyond)
     if fixed:
-        several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
         notes.append(
-            f"the model is fixed on the first half of the rows (--train-size 0.5) of {several}"
+            "the model is fixed on the first half of the rows (--train-size 0.5) of "
+            f"{name_some(fixed)}"
         )
     if few:
         notes.append(
@@ -151,13 +156,6 @@ def _find_new_rows(
         new[name] = series.rows[first : first + int(after[0]) if len(after) else end]
         holes += [name] * bool(len(after))
     return new, holes
-
-
-def _note_holes(names: list[Any]) -> str:
-    return (
-        f"new rows after a hole in time have no set, in {name_some(names)}: there is no state "
-        "to continue from; label a row after the hole"
-    )
 
 
 # --- Check
@@ -201,7 +199,7 @@ def backtest_groups(
     output: Path | None = None,
 ) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
     """Backtest every series of a table, in parts that can be resumed and run on many machines."""
-    check_jobs(spreading.jobs)
+    checked_jobs(spreading.jobs, 1)
     estimators.check_lag(rolling.lag, horizon)
     group, state = str(grouping.group_column), columns.state_column
     with ExitStack() as stack:
@@ -275,21 +273,23 @@ class PartBacktest:
         """Return the records of each level and series, the steps as text, and notes on holes."""
         import narwhals as nw
 
-        point = dict(cell.point)
-        rows = self.read(Part(point["first"], point["last"]))
+        rows = self.read(Part(*dict(cell.point)["part"]))
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", HoleWarning)
             evaluations = self.work.judge(nw.from_native(rows, eager_only=True))
-        holes = [str(one.message) for one in heard if issubclass(one.category, HoleWarning)]
+        holes = []
         for one in heard:
-            if not issubclass(one.category, HoleWarning):
+            if issubclass(one.category, HoleWarning):
+                holes.append(str(one.message))
+            else:
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        names = sorted(dict.fromkeys(rows[self.table.group].to_list()))
-        bare = [SeriesRecord(name, 0, note=BARE) for name in names]
+        names = sorted(rows[self.table.group].unique().to_list())
         records = []
         for evaluation in evaluations:
             judged = {record.series: record for record in evaluation}
-            records.append([list(judged.get(record.series, record)) for record in bare])
+            records.append([
+                list(judged.get(name, SeriesRecord(name, 0, note=BARE))) for name in names
+            ])  # fmt: skip
         if self.levels is None:
             return [[records, None, holes]]
         group, order = self.table.group, self.work.order
@@ -309,12 +309,15 @@ class PartBacktest:
     def cell(self, part: Part, seed: int) -> Cell:
         """Return the cell of a part, named by all that its records depend on."""
         work = self.work
+        plain = {
+            name: one for name, one in vars(work).items() if name not in ("predictor", "totals")
+        }
         point = (
             ("table", self.table.digest()), ("state", self.state), ("part", [part.first, part.last])
         )  # fmt: skip
         method = (
             ("predictor", repr(sorted(work.predictor.get_params().items(), key=str))),
-            ("work", repr(replace(work, predictor=None, totals=None))),
+            ("work", repr(plain)),
             ("totals", "" if work.totals is None else _digest(work.totals)),
             ("steps", None if self.levels is None else list(self.levels)), ("cut at holes", HOLE),
             ("fields", len(SeriesRecord._fields)),

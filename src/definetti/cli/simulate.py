@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json as js
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +19,7 @@ from definetti.cli.lazy import pl
 from definetti.cli.printing import make_console, print_json, print_lines, print_result
 from definetti.cli.reading import read_table
 from definetti.cli.report import is_report_file
-from definetti.cli.writing import check_output, read_columns, write_frames, write_whole
+from definetti.cli.writing import ENDINGS, check_output, read_columns, write_frames, write_whole
 
 AT_ONCE = 1_000_000  # rows in a batch
 ROWS, NEW, SEED = 500, 3, 10  # of the file of the tour
@@ -57,49 +60,49 @@ def simulate(
     if new > rows:
         raise ValueError(f"--new {new} is more than --rows {rows}; lower --new")
     document = {"file": str(output), "rows": rows, "new": new, "world": world, "seed": seed}
-    if series > 1:
-        _write_series(output, series, rows, new, world, seed, force)
-        document["series"] = series
-        text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {output}"
-    else:
-        check_output(output, [], force, is_simulated_file)
-        if world is SimulatedWorld.sensors:
-            table = _draw_sensors(rows, seed)
-        else:
-            from definetti.simulate import weather
-
-            things, skies = weather(rows, random_state=seed)
-            table = pl.DataFrame({"day": range(1, rows + 1), "state": skies, "carried": things})
-        table = _hide_states(table, rows - new)
-        write_frames([table], output)
-        document["columns"] = table.columns
-        text = f"{rows:,} rows, {new:,} of them without a state: {output}"
-    print_result(document, [text], json)
-
-
-def _hide_states(table: pl.DataFrame, labelled: int) -> pl.DataFrame:
-    """Return a table without the states of all rows of a series after the first ones."""
-    row = pl.int_range(pl.len())
-    known = row.over("series") if "series" in table.columns else row
-    return table.with_columns(pl.when(known < labelled).then(pl.col("state")).alias("state"))
-
-
-def _write_series(
-    output: Path, series: int, rows: int, new: int, world: SimulatedWorld, seed: int, force: bool
-) -> None:
-    """Write many series in batches, so that they need not fit into memory."""
-    from definetti.simulate import weather_series
-
-    if world is not SimulatedWorld.weather:
+    if series > 1 and world is not SimulatedWorld.weather:
         raise BadTable(f"--series is for --world weather, and the world is {world}; leave one out")
-    folder = not output.suffix
+    folder = series > 1 and not output.suffix
     if folder and output.exists() and not force and any(output.iterdir()):
         raise BadTable(f"output {output} exists already; name another folder, or use --force")
     if not folder:
-        check_output(output, [], force, is_simulated_file, (".parquet",))
-    at_once = max(1, AT_ONCE // rows)
+        endings = (".parquet",) if series > 1 else ENDINGS
+        check_output(output, [], force, is_simulated_file, endings)
+    tables = _draw_series(series, rows, rows - new, seed)
+    if series > 1:
+        document["series"] = series
+        text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {output}"
+    else:
+        from definetti.simulate import weather
 
-    def draw(first: int) -> pl.DataFrame:
+        if world is SimulatedWorld.sensors:
+            table = _draw_sensors(rows, seed)
+        else:
+            things, skies = weather(rows, random_state=seed)
+            table = pl.DataFrame({"day": range(1, rows + 1), "state": skies, "carried": things})
+        tables = iter([table.with_columns(_hide_states(pl.int_range(pl.len()), rows - new))])
+        document["columns"] = table.columns
+        text = f"{rows:,} rows, {new:,} of them without a state: {output}"
+    if folder:
+        output.mkdir(parents=True, exist_ok=True)
+        for number, table in enumerate(tables):
+            write_whole(output / f"part-{number:05}.parquet", table.write_parquet)
+    else:
+        write_frames(tables, output)
+    print_result(document, [text], json)
+
+
+def _hide_states(row: pl.Expr, labelled: int) -> pl.Expr:
+    """Return the states of the first rows of a series, and none for the others."""
+    return pl.when(row < labelled).then(pl.col("state")).alias("state")
+
+
+def _draw_series(series: int, rows: int, labelled: int, seed: int) -> Iterator[pl.DataFrame]:
+    """Draw many series in batches, so that they need not fit into memory."""
+    from definetti.simulate import weather_series
+
+    at_once = max(1, AT_ONCE // rows)
+    for first in range(0, series, at_once):
         number = min(at_once, series - first)
         things, skies = weather_series(number, rows, [seed, first])
         carried = {0: "umbrella", 1: "hat", 2: "nothing"}
@@ -109,30 +112,19 @@ def _write_series(
             "state": pl.Series(skies.ravel()).replace_strict({0: "sun", 1: "rain"}),
             "carried": pl.Series(things.ravel()).replace_strict(carried),
         })  # fmt: skip
-        return _hide_states(table, rows - new)
-
-    parts = range(0, series, at_once)
-    if folder:
-        output.mkdir(parents=True, exist_ok=True)
-        for number, first in enumerate(parts):
-            write_whole(output / f"part-{number:05}.parquet", draw(first).write_parquet)
-    else:
-        whole = pl.concat([draw(first) for first in parts])
-        write_whole(output, partial(whole.write_parquet, row_group_size=AT_ONCE // 10))
+        yield table.with_columns(_hide_states(pl.col("day") - 1, labelled))
 
 
 def is_simulated_file(path: Path) -> bool:
     """Tell by its columns and labels whether this command wrote a file."""
-    labels = LABELS.get(tuple(read_columns(path)))
-    if labels is None:
-        return False
+    columns = tuple(read_columns(path))
     try:
-        table = read_table(str(path))
+        table = read_table(str(path)) if columns in LABELS else None
     except BadTable:
+        table = None
+    if table is None or not set(table["state"].drop_nulls()) <= LABELS[columns]:
         return False
-    alone = "day" in table.columns and "series" not in table.columns
-    counted = not alone or table["day"].to_list() == [*range(1, len(table) + 1)]
-    return counted and set(table["state"].drop_nulls()) <= labels
+    return columns[0] != "day" or table["day"].to_list() == [*range(1, len(table) + 1)]
 
 
 def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
@@ -173,13 +165,16 @@ def demo(
     check_output(data, [], force, is_simulated_file)  # both, before any work is done
     check_output(page, [], force, is_report_file, (".html",))
     tour, app = plan_tour(data, page, force), context.find_root().command
-    if json:
-        print_json([
-            {"command": " ".join(command), "result": _run_as_json(app, command)}
-            for _, command in tour
-        ])  # fmt: skip
-    else:
+    if not json:
         _guide(app, tour, page)
+        return
+    documents = []
+    for _, command in tour:
+        with redirect_stdout(io.StringIO()) as printed:
+            _run(app, [*command, "--json"])
+        result = js.loads(printed.getvalue())
+        documents.append({"command": " ".join(command), "result": result})
+    print_json(documents)
 
 
 def plan_tour(data: Path, page: Path, force: bool = False) -> list[tuple[str, list[str]]]:
@@ -228,17 +223,6 @@ def _guide(app: Any, tour: list[tuple[str, list[str]]], page: Path) -> None:
         "Open it in a browser and move the slider; then take a file of your own.",
         "`definetti verify` proves the guarantee by adding up the probability of every sequence.",
     ])  # fmt: skip
-
-
-def _run_as_json(app: Any, command: list[str]) -> Any:
-    """Run a command and return its JSON document."""
-    import io
-    import json
-    from contextlib import redirect_stdout
-
-    with redirect_stdout(io.StringIO()) as printed:
-        _run(app, [*command, "--json"])
-    return json.loads(printed.getvalue())
 
 
 def _run(app: Any, command: list[str]) -> None:

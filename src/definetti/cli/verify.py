@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
-MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
-    "p=0.1 b=0.5": ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]]),
-    "p=0.9 b=0.75": ([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]),
-    "iid b=0.9": ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]),
-    "reducible": ([0.5, 0.5], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
-    "alternating": ([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [[0.7, 0.3], [0.4, 0.6]]),
+MODELS = {
+    name: (np.array(initial), np.array(transition), np.array(emission))
+    for name, initial, transition, emission in (
+        ("p=0.1 b=0.5", [0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]]),
+        ("p=0.9 b=0.75", [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]),
+        ("iid b=0.9", [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]),
+        ("reducible", [0.5, 0.5], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
+        ("alternating", [1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [[0.7, 0.3], [0.4, 0.6]]),
+    )
 }
 # A fixed model that knows one of the two symbols, predicting beyond the observed steps.
 FORECAST, BEYOND = "forecast", 2
@@ -108,62 +112,45 @@ def _verify_symmetry(
     symmetry: str, model: Any, score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row per model: coverage, whether it reaches the level, and whether it must."""
-    import warnings
-
     from definetti import ConformalHMM
     from definetti.exceptions import NotExactWarning
     from definetti.symmetry import Symmetry
     from definetti.verify import enumerate_ranks
 
+    ahead = BEYOND if symmetry == FORECAST else 0
+    if ahead:  # a fixed model that has seen one of the two symbols
+        states = [0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0]
+        symbols = [0 if state == 0 else None for state in states]
+        fitted = ConformalHMM(states=[0, 1]).fit(symbols, states)
+        model = ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
+    known_as = "spaced" if ahead else symmetry
+    predictor = ConformalHMM(model, conformity_score=score, symmetry=known_as, allow_empty=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)  # the table says so
-        ahead = BEYOND if symmetry == FORECAST else 0
-        predictor = ConformalHMM(
-            model=_fit_to_one_symbol() if ahead else model,
-            conformity_score=score,
-            symmetry="spaced" if ahead else symmetry,
-            allow_empty=True,
-        )
         everything = enumerate_ranks(
             predictor, 2, 2, length, horizon + ahead, verbose=True, observed=horizon
         )
     broken = everything._replace(smoothing=True)
-    proved = bool(Symmetry.named[str(predictor.symmetry)]().exact)
     rows, own = [], np.array(list_levels(confidence, STATES))
-    for name, parts in MODELS.items():
-        initial, steps, emitted = (np.array(part) for part in parts)
-        coverage = everything.coverage(initial, steps, emitted, confidence)
-        given = everything.coverage_given_last(initial, steps, emitted, confidence)
-        worst = int(np.nanargmin(given - own))
-        exactly = broken.coverage_given_last(initial, steps, emitted, confidence)
-        smoothed = broken.coverage(initial, steps, emitted, confidence)
-        valid = bool(np.nanmin([given - own, exactly - own]) >= -1e-12)
-        rows.append({"symmetry": symmetry, "model": name, "coverage": coverage,
-                     "worst_state": float(given[worst]), "smoothed": smoothed,
-                     "valid": valid, "proved": proved})  # fmt: skip
+    for name, law in MODELS.items():
+        given = everything.coverage_given_last(*law, confidence)
+        exactly = broken.coverage_given_last(*law, confidence)
+        rows.append({
+            "symmetry": symmetry, "model": name, "coverage": everything.coverage(*law, confidence),
+            "worst_state": float(given[np.nanargmin(given - own)]),
+            "smoothed": broken.coverage(*law, confidence),
+            "valid": bool(np.nanmin([given - own, exactly - own]) >= -1e-12),
+            "proved": bool(Symmetry.named[known_as]().exact),
+        })  # fmt: skip
     return rows
-
-
-def _fit_to_one_symbol() -> Any:
-    """Return a fixed model that has seen one of the two symbols."""
-    from definetti import ConformalHMM
-
-    states = [0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0]
-    symbols = [0 if state == 0 else None for state in states]
-    fitted = ConformalHMM(states=[0, 1]).fit(symbols, states)
-    return ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
 
 
 def _show(rows: list[dict[str, Any]], title: str, caption: str, columns: dict[str, str]) -> Table:
     """Return a table of some columns of rows, with a section for each value of the first."""
     table = make_table(
-        columns,
-        left=TEXT,
-        title=title,
-        title_justify="center",
-        pad_edge=False,
+        columns, left=TEXT, title=title, title_justify="center", pad_edge=False,
         caption=caption.format_map(rows[0]),
-    )
+    )  # fmt: skip
     first = next(iter(columns.values()))
     for row, after in zip(rows, [*rows[1:], None], strict=True):
         cells = (_write_cell(row, name) for name in columns.values())
@@ -198,8 +185,7 @@ def _verify_departures(
     clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
     smoothed, ticking = plain._replace(smoothing=True), clock._replace(smoothing=True)
     rows, own = [], list_levels(confidence, (0, 1))
-    for name, parts in MODELS.items():
-        initial, steps, emitted = (np.array(part) for part in parts)
+    for name, (initial, steps, emitted) in MODELS.items():
         law = steps, emitted, confidence
         by_clock = ticking.coverage_given_present(initial, *law, horizon)
         figures = zip(

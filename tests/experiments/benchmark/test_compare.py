@@ -239,7 +239,7 @@ def test_the_command_end_to_end(tmp_path):
     (["--worlds", "mars"], "worlds has no 'mars'; choose among figure1, figure2, sticky"),
     (["--methods", "magic"], "methods has no 'magic'; choose among full+path"),
     (["--worlds", "words"], "get it from Universal Dependencies"),
-    (["--jobs", "0"], "--jobs must not be 0"),
+    (["--jobs", "0"], "--jobs must be a whole number"),
     (["--repetitions", "0"], "repetitions"),
     (["--seed", "-1"], "seed"),
 ])  # fmt: skip

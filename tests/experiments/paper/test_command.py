@@ -61,7 +61,7 @@ def test_a_promise_that_is_not_kept_is_exit_code_1(small, tmp_path, monkeypatch)
 @pytest.mark.parametrize(("arguments", "message"), [
     (["figure9"], "figure9"),
     (["figure1", "--repetitions", "0"], "repetitions"),
-    (["figure1", "--jobs", "0"], "--jobs must not be 0"),
+    (["figure1", "--jobs", "0"], "--jobs must be a whole number"),
     (["figure1", "--seed", "-1"], "seed"),
     (["table1"], "--data"),
     (["all"], "--data"),
