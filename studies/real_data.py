@@ -8,14 +8,17 @@ Every method predicts the same windows of the last 40 % of a history, each from 
 what is trained is trained on the same rows:
 
 - default: ``ConformalHMM`` with half of these rows as `train_size`, for which "auto" chooses the
-  model; refitted: ``ConformalHMM()``; departures: the default with ``symmetry="departures"``;
-  recent=…: the default that compares with another number of past windows;
-- without observations, classical (split conformal prediction with the chosen predictor, marginal),
-  classical with previous state, repeat last state: the rows of `definetti.evaluation.run_backtest`;
-- class-conditional: split conformal prediction, calibrated for each state; Bonferroni: each step of
-  the window by the classical method, with its share of the error; posterior: the most probable
-  sequences up to the level;
-- each sentence a series (entities): `GroupedConformalHMM` with ``series="all"``.
+  model; where a history is many sentences, `GroupedConformalHMM` with ``series="all"``, and
+  "sentences as segments" is the former;
+- departures, smoothing, recent=…: the default with another setting; refitted: ``ConformalHMM()``;
+  fixed HMM, recent=None: no choice of the model, and all past windows;
+- without observations: the default with a chain of states alone;
+- rivals without a guarantee, made of the chosen predictor: split conformal prediction by the
+  posterior of the window, without and with the previous state; class-conditional: the latter,
+  calibrated for each last state; Bonferroni: each step by its own probability, with its share of
+  the error; posterior: the most probable sequences up to the level; repeat last state.
+
+"sleep by night" and "sleep shuffled" have our own rows alone: they tell why the default is short.
 """
 
 from __future__ import annotations
@@ -26,50 +29,64 @@ import json
 import sys
 import time
 import warnings
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti import ConformalHMM, GroupedConformalHMM
+from definetti import HMM, ConformalHMM, GroupedConformalHMM
 from definetti.data.history import Windows
-from definetti.engine.task import all_candidates, is_long
-from definetti.evaluation import backtest_series, run_backtest
-from definetti.evaluation.advice import CLASSICAL, OURS
-from definetti.evaluation.backtest import Backtest, JudgedLevels
+from definetti.data.labels import piece
+from definetti.engine.task import is_long
+from definetti.evaluation import backtest_series
+from definetti.evaluation.backtest import plan_windows, repeat_last
 from definetti.evaluation.intervals import exact_interval
+from definetti.evaluation.judged import JudgedLevels
+from definetti.evaluation.window_loop import roll_segments
+from definetti.experiments.classical import Memoryless
 from definetti.experiments.recorded_series import read_series
-from definetti.experiments.worlds import Recording, read_sleep, read_words
+from definetti.experiments.worlds import Recording, read_nights, read_sleep, read_words
 from definetti.symmetry import Spaced
 from studies.assumptions import describe
 from studies.data import ENTITIES, FOLDER, PAPER, SLEEP, WORDS, missing
 
 LEVELS, HORIZONS = (0.8, 0.9, 0.95), (1, 3, 10, 30)
-START, WINDOWS = 0.6, 300  # share of rows before the first window; most windows of several steps
-LISTED = 1_000  # sequences that rivals without a lattice may list for each window
-REFITTED_LISTED = 200  # and sequences for each of which a model is refitted
+START = 0.6  # share of rows before the first window
+WINDOWS, SINGLE = 100, 300  # most windows of several steps, and where there is a single history
+REFITTED_WINDOWS = 50  # in which a model is refitted for each candidate
+REFITTED_LISTED = 200  # the most candidates of such a window
+SAMPLED = 1_000  # sequences of each window by which the posterior's own sets are bounded
+SLACK, LARGEST = 1e-9, 1e9  # what rounding may do to a score; more than any score
 ENOUGH = 20  # windows that end in a state, for its own coverage to be shown
+SHORT = 3  # steps up to which settings of ours are compared
 RECENT = (50, 100, None)  # beside the default of 200
+BLOCK = 50  # epochs that stay together where a night is shuffled
 SENTENCES_READ = 1_000  # of 3,453; a backtest over segments costs the square of their number
-LISTED_RIVALS = ("posterior", "class-conditional", "all past windows")
-DEFAULT, REFITTED, SENTENCES = "default", "refitted", "each sentence a series"
+DEFAULT, REFITTED, SEGMENTS = "default", "refitted", "sentences as segments"
+CLASSICAL, PREVIOUS, REPEAT = "split conformal", "split, previous state", "repeat last state"
+RIVALS = (CLASSICAL, PREVIOUS, "class-conditional", "Bonferroni", "posterior", REPEAT)
 
 
 class RecordedHistory(NamedTuple):
-    """A labelled history; `lengths` are those of its segments, None where it has no gaps."""
+    """A labelled history; `lengths` are those of its segments, None where it has no gaps.
+
+    Of several steps at most so many `windows` are predicted, spread evenly.
+    """
 
     name: str
     observations: Any
     states: list[Any]
     lengths: list[int] | None = None
+    windows: int = WINDOWS
 
 
 class MeasuredRow(NamedTuple):
     """What one method achieved on one history at one level.
 
-    `by_state` has the number of windows that end in each state, and of those covered.
+    `fitting` and `window` are CPU seconds of the fit and of one window; `by_state` has the number
+    of windows that end in each state, and of those covered.
     """
 
     method: str
@@ -77,7 +94,8 @@ class MeasuredRow(NamedTuple):
     windows: int
     covered: int
     width: float
-    seconds: float
+    fitting: float
+    window: float
     by_state: dict[str, list[int]]
 
 
@@ -111,7 +129,19 @@ def read_entities(folder: Path) -> list[RecordedHistory]:
                 lengths.append(0)
     lengths = lengths[:SENTENCES_READ]
     rows = sum(lengths)
-    return [RecordedHistory("conllpp", words[:rows], tags[:rows], lengths)]
+    return [RecordedHistory("conllpp", words[:rows], tags[:rows], lengths, SINGLE)]
+
+
+def shuffle_blocks(recordings: Sequence[Recording]) -> list[RecordedHistory]:
+    """Return histories whose blocks of epochs come in random order: no change of law in time."""
+    found = []
+    for seed, one in enumerate(recordings):
+        starts = np.arange(0, len(one.states), BLOCK)
+        order = np.random.default_rng(seed).permutation(starts)
+        rows = np.concatenate([np.arange(k, min(k + BLOCK, len(one.states))) for k in order])
+        states = np.array(one.states, dtype=object)[rows].tolist()
+        found.append(RecordedHistory(one.name, one.observations[rows], states))
+    return found
 
 
 def draw_world(kind: str) -> list[RecordedHistory]:
@@ -136,36 +166,54 @@ def draw_world(kind: str) -> list[RecordedHistory]:
 
 DATA: dict[str, Callable[[Path], list[RecordedHistory]]] = {
     "sleep": lambda folder: read_histories(read_sleep(folder / SLEEP)),
-    "words": lambda folder: read_histories(read_words(folder / WORDS)),
-    "paper": read_paper,
+    "words": lambda folder: [
+        one._replace(windows=SINGLE) for one in read_histories(read_words(folder / WORDS))
+    ],
     "entities": read_entities,
+    "paper": read_paper,
+    "sleep shuffled": lambda folder: shuffle_blocks(read_sleep(folder / SLEEP)),
+    "sleep by night": lambda folder: [
+        RecordedHistory(night.name, night.observations, night.stages)
+        for night in read_nights(folder / SLEEP)
+    ],
     "drawn stable": lambda folder: draw_world("stable"),
     "drawn drift": lambda folder: draw_world("drift"),
     "drawn autocorrelated": lambda folder: draw_world("autocorrelated"),
     "drawn useless": lambda folder: draw_world("useless"),
 }
+OWN_ROWS = ("sleep by night", "sleep shuffled")
 
 
-def measure(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
-    """Yield the rows of all methods on one history."""
+def measure(history: RecordedHistory, horizon: int, own: bool = False) -> Iterator[MeasuredRow]:
+    """Yield the rows of all methods on one history, or of our own estimators alone."""
     train_size = training_rows(history)
-    main, seconds = run(history, horizon, train_size=train_size)
-    for method, judged in main.methods.items():
-        yield from rows_of(DEFAULT if method == OURS else method, judged, seconds)
+    shared: dict[str, Any] = {"train_size": train_size}
     variants: dict[str, dict[str, Any]] = {
-        "departures": {"train_size": train_size, "symmetry": "departures"},
-        **{f"recent={k}": {"train_size": train_size, "symmetry": Spaced(recent=k)} for k in RECENT},
+        SEGMENTS if history.lengths else DEFAULT: shared,
+        "departures": {**shared, "symmetry": "departures"},
     }
-    states = len(set(history.states))
-    if not is_long(states, horizon, REFITTED_LISTED):
-        variants[REFITTED] = {}
-    for name, settings in variants.items():
-        backtest, seconds = run(history, horizon, **settings)
-        yield from rows_of(name, backtest.methods[OURS], seconds)
-    if horizon > 1:
-        yield from measure_bonferroni(history, horizon)
-    if not is_long(states, horizon, LISTED):
-        yield from measure_listed(main, history, horizon)
+    if not own and horizon <= SHORT:
+        variants["smoothing"] = {**shared, "smoothing": True}
+        variants |= {f"recent={k}": {**shared, "symmetry": Spaced(recent=k)} for k in RECENT}
+        every = {"model": HMM(), "symmetry": Spaced(recent=None)}
+        variants["fixed HMM, recent=None"] = {**shared, **every}
+        if not is_long(len(set(history.states)), horizon, REFITTED_LISTED):
+            variants[REFITTED] = {}
+    name, settings = next(iter(variants.items()))
+    predictor, judged, seconds = judge(history, horizon, history.observations, **settings)
+    yield from rows_of(name, judged, *seconds)
+    last = repeat_last(judged, history.states, 0, 0)
+    yield from rows_of(REPEAT, last, 0.0, 0.0)
+    for name, settings in list(variants.items())[1:]:
+        if settings.get("train_size") and "model" not in settings and history.lengths is None:
+            settings = {**settings, "model": predictor.model_, "train_size": None}
+        _, judged, seconds = judge(history, horizon, history.observations, **settings)
+        yield from rows_of(name, judged, *seconds)
+    if own:
+        return
+    _, judged, seconds = judge(history, horizon, None, model=HMM(), **shared)
+    yield from rows_of("without observations", judged, *seconds)
+    yield from measure_rivals(predictor, history, horizon, last.begins)
     if history.lengths is not None:
         yield from measure_sentences(history, horizon)
 
@@ -175,29 +223,53 @@ def training_rows(history: RecordedHistory) -> int:
     return int(0.5 * START * len(history.states))
 
 
-def run(history: RecordedHistory, horizon: int, levels: Any = LEVELS, **settings: Any) -> Any:
-    """Return the backtest of an estimator with its rivals, and its CPU time."""
-    began = time.process_time()
-    backtest = run_backtest(
-        ConformalHMM(states=sorted(set(history.states)), random_state=0, **settings),
-        history.observations, history.states, horizon, levels=levels, start=START,
-        windows=WINDOWS if horizon > 1 else None, lengths=history.lengths,
+def judge(
+    history: RecordedHistory, horizon: int, observations: Any, **settings: Any
+) -> tuple[ConformalHMM, JudgedLevels, tuple[float, float]]:
+    """Fit and judge an estimator; return both, and CPU seconds of the fit and of a window."""
+    lengths = history.lengths or [len(history.states)]
+    several = history.windows if horizon > 1 else None
+    most = several if settings else REFITTED_WINDOWS
+    plan = plan_windows(lengths, horizon, START, most)
+    assert plan is not None
+    begin = plan.begin
+    known = np.diff(np.minimum(np.cumsum(lengths), begin), prepend=0)
+    before = known[known > 0].tolist() if history.lengths else None
+    past = piece(observations, 0, begin)
+    rest = piece(observations, begin, len(history.states))
+    known_states = history.states[:begin]
+    if settings.get("train_size", 0) is None:  # a model that was chosen before on the same rows
+        past = piece(past, training_rows(history), begin)
+        known_states = known_states[training_rows(history) :]
+    cp = ConformalHMM(states=sorted(set(history.states)), random_state=0, **settings)
+    times = [time.process_time()]
+    cp.fit(past, known_states, before)
+    times.append(time.process_time())
+    judged = roll_segments(
+        cp, rest, history.states[begin:], plan.ahead, horizon, plan.places, plan.every,
+        levels=list(LEVELS), observed=horizon, asked=1, by_p_values=True, filling=True,
     )  # fmt: skip
-    return backtest, time.process_time() - began
+    times.append(time.process_time())
+    fitting, judging = np.diff(times).tolist()
+    judged = judged._replace(begins=judged.begins + begin)
+    return cp, judged, (fitting, judging / len(judged.covers))
 
 
-def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[MeasuredRow]:
+def rows_of(
+    method: str, judged: JudgedLevels, fitting: float, window: float
+) -> Iterator[MeasuredRow]:
     """Yield the row of each level of a backtest."""
     codes = judged.truth.reshape(-1, judged.horizon)[:, -1]
     last = [str(judged.states[code]) if code >= 0 else "new" for code in codes]
     for place, level in enumerate(judged.levels):
         found = judged.evaluation(place)
-        yield row_of(method, level, found.covered, found.width, seconds, last)
+        yield row_of(method, level, found.covered, found.width, fitting, window, last)
 
 
 def row_of(
-    method: str, level: float, covered: Any, width: float, seconds: float, last: Sequence[Any]
-) -> MeasuredRow:
+    method: str, level: float, covered: Any, width: float, fitting: float, window: float,
+    last: Sequence[Any],
+) -> MeasuredRow:  # fmt: skip
     """Count windows and those covered, in all and by the state in which they end."""
     by_state: dict[str, list[int]] = {}
     for state, hit in zip(last, covered, strict=True):
@@ -205,94 +277,154 @@ def row_of(
         counts[0] += 1
         counts[1] += int(hit)
     return MeasuredRow(
-        method, level, len(covered), int(sum(covered)), float(width), seconds, by_state
+        method, level, len(covered), int(sum(covered)), float(width), fitting, window, by_state
     )
 
 
-def measure_bonferroni(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
-    """Give each step of a window its share of the error; steps are predicted one by one."""
-    shares = {level: round(1 - (1 - level) / horizon, 12) for level in LEVELS}
-    backtest, seconds = run(history, 1, tuple(shares.values()), train_size=training_rows(history))
-    if CLASSICAL not in backtest.methods:
-        return
-    judged = backtest.methods[CLASSICAL]
-    firsts, place = [], 0
-    while place + horizon <= len(judged.begins):
-        whole = judged.begins[place + horizon - 1] - judged.begins[place] == horizon - 1
-        if whole:  # no gap inside
-            firsts.append(place)
-        place += horizon if whole else 1
-    if not firsts:
-        return
-    steps = np.array(firsts)[:, None] + np.arange(horizon)
-    last = [history.states[row] for row in judged.begins[steps[:, -1]]]
-    for level, share in shares.items():
-        found = judged.evaluation(judged.levels.index(share))
-        covered = found.covered[steps].all(axis=1)
-        yield row_of("Bonferroni", level, covered, found.width, seconds, last)
+class Calibration:
+    """Scores of past windows in rising order, which grow as windows end."""
+
+    def __init__(self) -> None:
+        self.scores: list[float] = []
+
+    def add(self, score: float) -> None:
+        insort(self.scores, float(score))
+
+    def limit(self, alpha: float) -> float:
+        """Return the largest score whose p-value exceeds alpha, where the window itself counts."""
+        place = int(alpha * (len(self.scores) + 1) + 1e-9)
+        return self.scores[-place] if place else LARGEST
 
 
-def measure_listed(
-    backtest: Backtest, history: RecordedHistory, horizon: int
+def measure_rivals(
+    predictor: ConformalHMM, history: RecordedHistory, horizon: int, begins: Any
 ) -> Iterator[MeasuredRow]:
-    """List all sequences of a window, scored by their posterior under the chosen model.
+    """Judge sets without a guarantee, made of the chosen predictor, on the same windows.
 
-    "posterior" takes the most probable ones up to the level, without calibration;
-    "class-conditional" compares each with the past windows that end in the same state, overlapping
-    ones included, as split conformal prediction calibrated for each class does; "all past windows"
-    with all of them, across gaps, too.
+    They are calibrated by all windows that end before and do not train, overlapping ones included.
     """
-    predictor, began = backtest.predictor, time.process_time()
-    data, observations = predictor._data, history.observations
-    candidates = all_candidates(len(data.alphabet), horizon)
-    codes = data.alphabet.encode(history.states, "states")
-    table, seen = data.emission.encode(observations, data.table, "observations")
-    task = predictor._task(observations[:horizon], None)
-    estimate = data.model.estimate(
-        task.complete_with(0), table, data.statistics, data.alphabet.labels
+    data = predictor._data
+    labels, (table, seen) = (
+        data.alphabet.labels,
+        data.emission.encode(history.observations, data.table, "observations"),
     )
-    steps = np.arange(horizon)
-
-    def log_posterior(begins: Any, paths: Any) -> Any:
-        return estimate.log_posterior(
-            Windows(codes[begins - 1], paths, seen[begins[:, None] + steps])
-        )
-
+    codes, steps = data.alphabet.encode(history.states, "states"), np.arange(horizon)
     owner = np.repeat(np.arange(len(history.lengths or [0])), history.lengths or [len(codes)])
     cut = 0 if data.training is None else len(data.training.states)
     past = np.arange(max(cut, 1), len(codes) - horizon + 1)
     past = past[owner[past - 1] == owner[past + horizon - 1]]
-    scores = -log_posterior(past, codes[past[:, None] + steps])
-    calibration: list[list[float]] = [[] for _ in data.alphabet.labels]
-    begins, known = backtest.methods[OURS].begins, 0
-    members = np.zeros((3, len(LEVELS), len(begins), len(candidates)), dtype=bool)
-    pooled: list[float] = []
+    last = [history.states[row + horizon - 1] for row in begins]
+    task = predictor._task(history.observations[:horizon], None)
+    models = {CLASSICAL: Memoryless.of(data.model, data.training), PREVIOUS: data.model}
+
+    def windows(rows: Any) -> Windows:
+        block = rows[:, None] + steps
+        return Windows(codes[rows - 1], codes[block], seen[block])
+
+    for name, model in models.items():
+        estimate = model.estimate(task.complete_with(0), table, data.statistics, labels)
+        began = time.process_time()
+        kernels = log_kernels(estimate, windows(begins))
+        true = estimate.log_posterior(windows(begins)).clip(-LARGEST)
+        scores = -estimate.log_posterior(windows(past)).clip(-LARGEST)
+        shared = (time.process_time() - began) / len(begins)
+        limits = {name: np.zeros((len(LEVELS), len(begins), len(labels)))}
+        if name == PREVIOUS:
+            limits["class-conditional"] = np.zeros_like(limits[name])
+        classes = [Calibration() for _ in labels]
+        pooled, known = Calibration(), 0
+        for place, row in enumerate(begins):
+            while known < len(past) and past[known] + horizon <= row:
+                classes[codes[past[known] + horizon - 1]].add(scores[known])
+                pooled.add(scores[known])
+                known += 1
+            for k, level in enumerate(LEVELS):
+                limits[name][k, place] = pooled.limit(1 - level)
+                if name == PREVIOUS:
+                    limits["class-conditional"][k, place] = [c.limit(1 - level) for c in classes]
+        if name == PREVIOUS:
+            limits["posterior"] = posterior_limits(kernels)
+        shared = (time.process_time() - began) / len(begins) / len(limits)
+        for method, own in limits.items():
+            for level, limit in zip(LEVELS, own, strict=True):
+                began = time.process_time()
+                covered = (
+                    -true <= limit[np.arange(len(begins)), codes[begins + horizon - 1]] + SLACK
+                )
+                width = path_width(kernels, limit)
+                spent = shared + (time.process_time() - began) / len(begins)
+                yield row_of(method, level, covered, width, 0.0, spent, last)
+        if name == PREVIOUS and horizon > 1:
+            yield from measure_bonferroni(
+                estimate.smoothing(windows(begins)), estimate.smoothing(windows(past)),
+                codes[begins[:, None] + steps], codes[past[:, None] + steps], begins, past, last,
+            )  # fmt: skip
+
+
+def log_kernels(estimate: Any, windows: Windows) -> tuple[Any, Any]:
+    """Return log-probabilities of last states, and of states given the next; finite."""
+    last, back = estimate.log_kernels(windows)
+    return last.clip(-LARGEST), back.clip(-LARGEST)
+
+
+def path_width(kernels: tuple[Any, Any], limit: Any) -> float:
+    """Return the states a step of all sequences whose score is within the limit of their end.
+
+    A state is in if the most probable sequence through it is; an empty set has its best sequence.
+    """
+    last, back = kernels
+    number, steps = len(last), back.shape[1] + 1
+    after = [last + limit]
+    for k in reversed(range(steps - 1)):
+        after.insert(0, (back[:, k] + after[0][:, None, :]).max(axis=2))
+    before, total = np.zeros_like(last), np.zeros(number)
+    for k in range(steps):
+        total += (before + after[k] >= -SLACK).sum(axis=1)
+        if k < steps - 1:
+            before = (before[:, :, None] + back[:, k]).max(axis=1)
+    return float(np.maximum(total, steps).mean() / steps)
+
+
+def posterior_limits(kernels: tuple[Any, Any]) -> Any:
+    """Return scores down to which the most probable sequences have the level, by sampling."""
+    last, back = kernels
+    rng, limits = np.random.default_rng(0), np.zeros((len(LEVELS), *last.shape))
+    places = np.ceil(np.array(LEVELS) * SAMPLED).astype(int) - 1
+    for place in range(len(last)):
+        rows = np.arange(SAMPLED)
+        logs = np.broadcast_to(last[place], (SAMPLED, last.shape[1]))
+        scores = np.zeros(SAMPLED)
+        for k in range(back.shape[1], -1, -1):
+            shares = np.exp(logs).cumsum(axis=1)
+            states = (rng.random(SAMPLED)[:, None] * shares[:, -1:] > shares).sum(axis=1)
+            scores -= logs[rows, states]
+            if k:
+                logs = back[place, k - 1].T[states]
+        limits[:, place] = np.sort(scores)[places][:, None]
+    return limits
+
+
+def measure_bonferroni(
+    now: Any, then: Any, truth: Any, past_truth: Any, begins: Any, past: Any, last: Sequence[Any]
+) -> Iterator[MeasuredRow]:
+    """Give each step of a window its share of the error, by its probability given the window."""
+    began, horizon = time.process_time(), truth.shape[1]
+    past_scores = -np.take_along_axis(then, past_truth[:, :, None], axis=2)[:, :, 0]
+    limits = np.zeros((len(LEVELS), len(begins), horizon))
+    calibration, known = [Calibration() for _ in range(horizon)], 0
     for place, row in enumerate(begins):
         while known < len(past) and past[known] + horizon <= row:
-            insort(calibration[codes[past[known] + horizon - 1]], float(scores[known]))
-            insort(pooled, float(scores[known]))
+            for one, score in zip(calibration, past_scores[known], strict=True):
+                one.add(score)
             known += 1
-        logs = log_posterior(np.full(len(candidates), row), candidates)
-        order = np.argsort(-logs, kind="stable")
-        before = np.concatenate([[0.0], np.exp(logs[order]).cumsum()[:-1]])
-        marginal = (1 + len(pooled) - np.searchsorted(pooled, -logs)) / (1 + len(pooled))
-        p_values = np.empty(len(candidates))
-        for k, (candidate, score) in enumerate(zip(candidates, -logs, strict=True)):
-            own = calibration[candidate[-1]]
-            p_values[k] = (1 + len(own) - bisect_left(own, score)) / (1 + len(own))
         for k, level in enumerate(LEVELS):
-            members[0, k, place, order] = before < level
-            members[1, k, place] = p_values > 1 - level + 1e-12
-            members[2, k, place] = marginal > 1 - level + 1e-12
-    seconds = time.process_time() - began
-    truth = (candidates == codes[begins[:, None] + steps][:, None]).all(axis=2)
-    last = [history.states[row + horizon - 1] for row in begins]
-    possible = np.array([[candidates[:, h] == c for c in range(len(calibration))] for h in steps])
-    for name, own in zip(LISTED_RIVALS, members, strict=True):
-        for level, sets in zip(LEVELS, own, strict=True):
-            covered = (sets & truth).any(axis=1)
-            width = np.einsum("wc,hsc->whs", sets, possible).sum(axis=2).mean()
-            yield row_of(name, level, covered, width, seconds, last)
+            limits[k, place] = [one.limit((1 - level) / horizon) for one in calibration]
+    for level, limit in zip(LEVELS, limits, strict=True):
+        sets = -now <= limit[:, :, None] + SLACK
+        covered = np.take_along_axis(sets, truth[:, :, None], axis=2)[:, :, 0].all(axis=1)
+        width = np.maximum(sets.sum(axis=2), 1).mean()
+        spent = (time.process_time() - began) / len(begins)
+        yield row_of("Bonferroni", level, covered, width, 0.0, spent, last)
 
 
 def measure_sentences(history: RecordedHistory, horizon: int) -> Iterator[MeasuredRow]:
@@ -308,28 +440,29 @@ def measure_sentences(history: RecordedHistory, horizon: int) -> Iterator[Measur
         cp, history.observations, history.states, groups, horizon=horizon, start=1e-9,
         confidence_level=list(LEVELS),
     )  # fmt: skip
-    seconds = time.process_time() - began
+    window = (time.process_time() - began) / sum(record.windows for record in found[0])
     for level, result in zip(LEVELS, found, strict=True):
         own = [record for record in result if record.series >= first and record.windows]
         windows = sum(record.windows for record in own)
         width = sum(record.states_per_step * record.windows for record in own) / windows
         covered = int(sum(record.covered for record in own))
-        yield MeasuredRow(SENTENCES, level, windows, covered, width, seconds, {})
+        yield MeasuredRow(DEFAULT, level, windows, covered, width, 0.0, window, {})
 
 
 def measure_all(folder: Path, only: str, output: Path, horizons: Sequence[int]) -> None:
     """Measure what the file does not have yet, and append a line for each history and horizon."""
     done = {(line["data"], line["history"], line["horizon"]) for line in read_lines(output)}
-    for name, load in DATA.items():
-        if not name.startswith(only):
-            continue
-        for history in load(folder):
-            for horizon in horizons:
+    chosen = {name: load(folder) for name, load in DATA.items() if only in ("", name)}
+    for horizon in horizons:
+        for name, histories in chosen.items():
+            if name in OWN_ROWS and horizon > SHORT:
+                continue
+            for history in histories:
                 if (name, history.name, horizon) in done:
                     continue
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    rows = list(measure(history, horizon))
+                    rows = list(measure(history, horizon, name in OWN_ROWS))
                 line = {"data": name, "history": history.name, "horizon": horizon, "rows": rows}
                 with output.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(line) + "\n")
@@ -344,22 +477,73 @@ def read_lines(output: Path) -> list[dict[str, Any]]:
     return [{**line, "rows": [MeasuredRow(*row) for row in line["rows"]]} for line in lines]
 
 
-def print_tables(output: Path) -> None:
-    """Print coverage with its interval / worst given a last state / states a step, pooled."""
+def pool_rows(output: Path) -> dict[tuple[str, int], dict[str, dict[float, list[MeasuredRow]]]]:
+    """Return the rows of all histories by data set and horizon, then by method and level."""
     pooled: dict[tuple[str, int], dict[str, dict[float, list[MeasuredRow]]]] = {}
     for line in read_lines(output):
         methods = pooled.setdefault((line["data"], line["horizon"]), {})
         for row in line["rows"]:
             methods.setdefault(row.method, {}).setdefault(row.level, []).append(row)
+    return pooled
+
+
+def print_tables(output: Path) -> None:
+    """Print coverage with its interval / worst given a last state / states a step, pooled."""
+    pooled = pool_rows(output)
     for (name, horizon), methods in pooled.items():
         print(f"\n{name}, {horizon} step{'s' * (horizon > 1)}\n")
-        print("| method | " + " | ".join(map(str, LEVELS)) + " | windows | CPU s |")
-        print("|---|" + "---|" * (len(LEVELS) + 2))
+        print("| method | " + " | ".join(map(str, LEVELS)) + " | windows | fit, s | window, ms |")
+        print("|---|" + "---|" * (len(LEVELS) + 3))
         for method, levels in methods.items():
             cells = [format_cell(level, levels[level]) for level in LEVELS if level in levels]
             rows = levels[max(levels)]
-            windows, seconds = sum(row.windows for row in rows), sum(row.seconds for row in rows)
-            print(f"| {method} | {' | '.join(cells)} | {windows:,} | {seconds:.1f} |")
+            windows = sum(row.windows for row in rows)
+            fitting = sum(row.fitting for row in rows) / len(rows)
+            window = 1e3 * sum(row.window * row.windows for row in rows) / windows
+            print(
+                f"| {method} | {' | '.join(cells)} | {windows:,} | {fitting:.1f} | {window:.2g} |"
+            )
+    print_goal(pooled)
+
+
+def print_goal(pooled: dict[tuple[str, int], dict[str, dict[float, list[MeasuredRow]]]]) -> None:
+    """Print where the default is short, or larger than the smallest rival that reaches a level."""
+    print(
+        "\n| data, steps | level | default | departures | smallest rival that reaches the level |"
+    )
+    print("|---|---|---|---|---|")
+    for (name, horizon), methods in pooled.items():
+        for level in LEVELS:
+            found = {method: pool_row(rows[level]) for method, rows in methods.items()}
+            reached = [m for m in RIVALS if m in found and found[m].covered >= level]
+            least = min(reached, key=lambda method: found[method].width, default=None)
+            cells = []
+            for method in (DEFAULT, "departures"):
+                own = found[method]
+                cell = f"{own.covered:.3f}" if own.high >= level else f"**{own.covered:.3f}**"
+                if least is not None and own.width > 1.05 * found[least].width:
+                    cells.append(f"{cell} / **{own.width:.2f}**")
+                else:
+                    cells.append(f"{cell} / {own.width:.2f}")
+            rival = "–"
+            if least is not None:
+                rival = f"{found[least].covered:.3f} / {found[least].width:.2f} ({least})"
+            print(f"| {name}, {horizon} | {level} | {' | '.join(cells)} | {rival} |")
+
+
+class PooledRow(NamedTuple):
+    """Coverage of all windows with the upper end of its interval, and states a step."""
+
+    covered: float
+    high: float
+    width: float
+
+
+def pool_row(rows: Sequence[MeasuredRow]) -> PooledRow:
+    """Pool the rows of one method and level over histories."""
+    windows, covered = sum(row.windows for row in rows), sum(row.covered for row in rows)
+    width = sum(row.windows * row.width for row in rows) / windows
+    return PooledRow(covered / windows, exact_interval(covered, windows)[1], width)
 
 
 def format_cell(level: float, rows: Sequence[MeasuredRow]) -> str:
@@ -386,7 +570,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--data", type=Path, default=FOLDER)
-    parser.add_argument("--only", default="", help="data sets whose names begin so")
+    parser.add_argument("--only", default="", choices=["", *DATA], help="one data set")
     parser.add_argument("--horizons", type=int, nargs="+", default=HORIZONS)
     parser.add_argument("--output", type=Path, default=Path("real_data.jsonl"))
     parser.add_argument("--table", action="store_true", help="print what the file has")
@@ -397,7 +581,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 2
         measure_all(given.data, given.only, given.output, given.horizons)
         for name in ("sleep", "words", "paper", "entities"):
-            if name.startswith(given.only):
+            if given.only in ("", name):
                 histories = [Recording(*history[1:3]) for history in DATA[name](given.data)]
                 print(describe(name, histories))
     print_tables(given.output)

@@ -42,6 +42,32 @@ def test_observations_that_do_not_help_are_named():
     assert found.advice[0].startswith("the observations do not help here: use --no-observations")
 
 
+def test_ties_without_observations_are_no_reason_to_observe_noise():
+    x, rng = chain(1200, 0.75)
+    found = run_backtest(
+        ConformalHMM(HMM(emission=Gaussian()), train_size=100, random_state=0),
+        rng.normal(size=(1200, 3)), x.tolist(),
+    )  # fmt: skip
+    both = found.evaluations()
+    assert both[WITHOUT].width > both[OURS].width  # its sets keep all ties
+    [said] = found.advice
+    assert said.startswith("the observations do not help here: use --no-observations --smoothing")
+
+
+def test_repeating_the_last_state_is_named_where_sets_are_short():
+    x, rng = chain(1200, 0.97)
+    y = 4.0 * x + rng.normal(size=1200)
+    y[600:] = 4.0 * ((x[600:] + 1) % 3) + rng.normal(size=600)
+    found = run_backtest(
+        ConformalHMM(HMM(emission=Gaussian()), train_size=400, random_state=0),
+        y[:, None],
+        x.tolist(),
+    )
+    assert found.evaluations()[OURS].verdict.kept is False
+    assert found.advice[0].startswith("repeating the last state is enough here")
+    assert len(found.advice) == 2
+
+
 def test_repeating_the_last_state_is_named_where_it_reaches_the_level():
     x, rng = chain(1000, 0.99)
     found = run_backtest(ConformalHMM(random_state=0), rng.normal(size=(1000, 2)), x.tolist())

@@ -90,13 +90,20 @@ def test_named_hmm_is_not_replaced():
     assert type(fitted(y, x, model=HMM(emission=Gaussian())).model_) is TrainedHMM
 
 
-def test_useless_observations_are_left_out():
+def test_useless_observations_only_break_ties():
     y, x = numbers(1600, signal=0.0, noise=6)
     cp = fitted(y, x)
     assert cp.model_selection_.describe(1).startswith("chain (log-probability a step")
     assert cp.predict_set([[0.0] * 8]).sequences == cp.predict_set([[5.0] * 8]).sequences
     assert "chain (log-probability" in cp.predict_set([[0.0] * 8]).method
-    assert "not used" in " ".join(cp.model_.describe(["a", "b"]))
+    assert cp.model_.describe(["a", "b"]) == ["a Markov chain; a, b only break ties"]
+    chain = (
+        ConformalHMM(train_size=0.5, random_state=0)
+        .fit(None, x[:1400])
+        .evaluate(None, x[1400:], 0.97, horizon=1)
+    )
+    ours = fitted(y[:1400], x[:1400]).evaluate(y[1400:], x[1400:], 0.97, horizon=1)
+    assert ours.width < chain.width  # whose sets have all of several equally probable states
 
 
 def test_classifier_is_chosen_where_no_gaussian_fits():

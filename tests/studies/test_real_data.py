@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from studies.assumptions import departure, describe, half, lingering, two_back
 from studies.data import ENTITIES, SLEEP, WORDS, missing
 from studies.real_data import RecordedHistory
 
+from definetti import ConformalHMM
 from definetti.experiments.worlds import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
 
@@ -105,22 +107,46 @@ def test_all_methods_are_measured_on_the_same_windows() -> None:
     y, x = map(list, weather(120, random_state=0))
     rows = list(real_data.measure(RecordedHistory("town", y, x), 2))
     assert {row.method for row in rows} >= {
-        "default", "refitted", "departures", "recent=50", "recent=None", "without observations",
-        "classical", "class-conditional", "all past windows", "Bonferroni",
-        "posterior", "repeat last state",
+        "default", "refitted", "departures", "smoothing", "recent=50", "recent=None",
+        "fixed HMM, recent=None", "without observations", *real_data.RIVALS,
     }  # fmt: skip
     assert {row.level for row in rows} == set(real_data.LEVELS)
     assert {row.windows for row in rows} == {24}
+    known = ConformalHMM(train_size=36, random_state=0).fit(y[:72], x[:72])
+    found = known.evaluate(y[72:], x[72:], 0.9, horizon=2)
+    row = next(row for row in rows if row.level == 0.9)
+    assert (row.covered, row.width) == (found.covered.sum(), found.width)
     for row in rows:
         assert row.covered <= row.windows
         assert sum(own[0] for own in row.by_state.values()) in (0, row.windows)
+
+
+def test_sets_of_rivals_are_those_of_listing_all_sequences() -> None:
+    """Bounds of the states of all sequences within a limit, beside listing the sequences."""
+    rng = np.random.default_rng(0)
+    number, steps, n = 5, 3, 3
+    last = np.log(rng.dirichlet(np.ones(n), number))
+    back = np.log(rng.dirichlet(np.ones(n), (number, steps - 1, n)).swapaxes(2, 3))
+    paths = np.array(list(itertools.product(range(n), repeat=steps)))
+    logs = last[:, paths[:, -1]]
+    for k in range(steps - 1):
+        logs = logs + back[:, k, paths[:, k], paths[:, k + 1]]
+    assert np.exp(logs).sum(axis=1) == pytest.approx(1)
+    limit = rng.uniform(1, 4, (number, n))
+    inside = -logs <= limit[:, paths[:, -1]]
+    states = (inside[:, :, None, None] & (paths[:, :, None] == np.arange(n))).any(axis=1)
+    expected = np.maximum(states.sum(axis=(1, 2)), steps).mean() / steps
+    assert real_data.path_width((last, back), limit) == pytest.approx(expected)
+    for level, own in zip(real_data.LEVELS, real_data.posterior_limits((last, back)), strict=True):
+        held = (np.exp(logs) * (-logs <= own[:, :1] + 1e-9)).sum(axis=1)
+        assert (held > level - 0.04).all()
 
 
 def test_sentences_are_predicted_as_series_on_the_windows_of_the_others() -> None:
     y, x = map(list, weather(240, random_state=0))
     rows = list(real_data.measure(RecordedHistory("text", y, x, [12] * 20), 1))
     windows = {row.method: row.windows for row in rows}
-    assert windows[real_data.SENTENCES] == windows["default"] == 88
+    assert windows[real_data.SEGMENTS] == windows["default"] == 88
 
 
 def test_stopped_run_goes_on_and_prints_tables(
@@ -139,6 +165,7 @@ def test_stopped_run_goes_on_and_prints_tables(
     printed = capsys.readouterr().out
     assert "| default | " in printed
     assert "| 64 | " in printed
+    assert "smallest rival that reaches the level" in printed
 
 
 def test_entities_are_read_by_sentence(shared: Callable[[str], Path]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from definetti.evaluation.judged import JudgedLevels
 from definetti.evaluation.results import Evaluation
 from definetti.levels import ACI
+from definetti.models.hmm import HMM
 from definetti.symmetry import Departures, Spaced, find_symmetry
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def simpler_method(
     predictor: ConformalHMM,
     found: Mapping[str, Evaluation],
     place: int,
-    judge: Callable[[Any], JudgedLevels],
+    judge: Callable[..., JudgedLevels],
 ) -> list[str]:
     """Name the simplest other method whose sets kept the promise and are no larger than ours.
 
@@ -36,25 +37,23 @@ def simpler_method(
     `place` are as in `remedy`.
     """
     ours = found[OURS]
-    reached = [name for name, one in found.items() if _reached(one) or name == WITHOUT]
     against = f"against {ours.coverage:.3f} with {ours.width:.3g}"
-    for name, words in (
-        (REPEAT, "repeating the last state is enough here"),
-        (
-            WITHOUT,
-            "the observations do not help here: use --no-observations, fit(None, states) in Python",
-        ),
-    ):
-        other = found.get(name) if name in reached else None
-        if other is not None and _kept(other) and other.width <= ours.width:
-            return [
-                f"{words} ({other.coverage:.3f} of the windows with {other.width:.3g} states a "
-                f"step, {against})"
-            ]
-    small = {name: found[name] for name in (CLASSICAL, PREVIOUS) if name in reached}
+    if enough := _repeat_enough(found):
+        return enough
+    plain = found.get(WITHOUT)
+    words = "the observations do not help here: use --no-observations"
+    if plain is not None and _kept(plain) and plain.width <= ours.width:
+        return [_compare(f"{words}, fit(None, states) in Python", plain, ours)]
+    small = {k: found[k] for k in (CLASSICAL, PREVIOUS) if k in found and _reached(found[k])}
     small = {k: v for k, v in small.items() if _kept(v) and v.width < SMALLER * ours.width}
     if not small:
-        return []
+        if plain is None or not _kept(plain) or predictor.smoothing:
+            return []
+        smoothed = _smooth_without_observations(predictor, place, judge)
+        if smoothed is None or not _kept(smoothed) or smoothed.width * SMALLER > ours.width:
+            return []
+        words += " --smoothing, smoothing=True and fit(None, states) in Python"
+        return [_compare(words, smoothed, ours)]
     name = min(small, key=lambda one: small[one].width)
     return [
         f"{name} conformal prediction had smaller sets here, without a guarantee "
@@ -63,14 +62,41 @@ def simpler_method(
     ]
 
 
+def _repeat_enough(found: Mapping[str, Evaluation]) -> list[str]:
+    """Say so where the last state, repeated, reached the level with sets no larger than ours."""
+    other = found[REPEAT]
+    if not (_reached(other) and _kept(other) and other.width <= found[OURS].width):
+        return []
+    return [_compare("repeating the last state is enough here", other, found[OURS])]
+
+
+def _smooth_without_observations(
+    predictor: ConformalHMM, place: int, judge: Callable[..., JudgedLevels]
+) -> Evaluation | None:
+    """Judge smoothed sets without observations: chance breaks ties as useless observations do."""
+    plain = copy.deepcopy(predictor).set_params(model=HMM(), smoothing=True)
+    try:
+        return judge(plain, observing=False).evaluation(place)
+    except ValueError:
+        return None  # it cannot be had for these rows
+
+
+def _compare(words: str, other: Evaluation, ours: Evaluation) -> str:
+    return (
+        f"{words} ({other.coverage:.3f} of the windows with {other.width:.3g} states a step, "
+        f"against {ours.coverage:.3f} with {ours.width:.3g})"
+    )
+
+
 def _try_departures(
-    predictor: ConformalHMM, width: float, place: int, judge: Callable[[Any], JudgedLevels]
+    predictor: ConformalHMM, width: float, place: int, judge: Callable[..., JudgedLevels]
 ) -> list[str]:
     """Name "departures" where it kept the promise with smaller sets."""
     if isinstance(find_symmetry(predictor.symmetry), Departures):
         return []
     try:
-        other = judge(copy.deepcopy(predictor).set_params(symmetry="departures")).evaluation(place)
+        departing = copy.deepcopy(predictor).set_params(symmetry="departures")
+        other = judge(departing).evaluation(place)
     except ValueError:
         return []  # it cannot be had for these rows
     if not _kept(other) or other.width >= SMALLER * width:
@@ -87,14 +113,17 @@ def remedy(
     judged: Mapping[str, JudgedLevels],
     place: int,
     observed: bool,
-    judge: Callable[[Any], JudgedLevels],
+    judge: Callable[..., JudgedLevels],
 ) -> list[str]:
     """Try remedies for a promise that was not kept, and name one that holds.
 
-    The first half of the windows chooses: of the remedies that reach the level there, the one with
-    the fewest states a step. It is recommended if it is not short on the second half. `judge` fits
-    an estimator and judges it on the same windows; `place` is that of the level.
+    Where the last state, repeated, reached the level with no larger sets, that is said first. The
+    first half of the windows chooses: of the remedies that reach the level there, the one with the
+    fewest states a step. It is recommended if it is not short on the second half. `judge` fits an
+    estimator, if asked without observations, and judges it on the same windows; `place` is that of
+    the level.
     """
+    told = _repeat_enough({name: judged[name].evaluation(place) for name in (OURS, REPEAT)})
     tried = {}
     if WITHOUT in judged:
         tried["no observations (--no-observations)"] = judged[WITHOUT]
@@ -106,7 +135,7 @@ def remedy(
     ours = judged[OURS]
     half, level = len(ours.covers) // 2, float(ours.levels[place])
     if not half:
-        return []
+        return told
 
     def take_half(one: JudgedLevels, second: bool) -> Evaluation:
         # By time: what cannot be ranked in one pass is judged on fewer windows.
@@ -121,9 +150,10 @@ def remedy(
         late = take_half(tried[chosen], second=True)
         if _kept(late):
             return [
+                *told,
                 f"try {chosen}: chosen on the first half of the windows, it covers "
                 f"{late.coverage:.3f} of the second half with {late.width:.3g} states a step, "
-                f"where {before.coverage:.3f} were covered with {before.width:.3g}"
+                f"where {before.coverage:.3f} were covered with {before.width:.3g}",
             ]
     shares = [f"{words} {one.coverage:.3f}" for words, one in early.items()]
     words = f"no remedy held on both halves of the windows ({', '.join(shares) or 'none tried'})"
@@ -136,7 +166,7 @@ def remedy(
                 f"; adaptive levels, which assume nothing, cover {adapted:.3f} of the second half: "
                 "Monitor(..., adaptive=), definetti monitor"
             )
-    return [words]
+    return [*told, words]
 
 
 def _alternatives(predictor: ConformalHMM, observed: bool) -> dict[str, ConformalHMM]:

@@ -364,8 +364,9 @@ def run_backtest(
     every_method = {name: one.evaluation(asked) for name, one in found.items()}
     verdict, advice = every_method[OURS].verdict, []
 
-    def judge_other(other: ConformalHMM) -> JudgedLevels:
-        return judge(other.fit(past, states[:begin], before), rest)
+    def judge_other(other: ConformalHMM, observing: bool = True) -> JudgedLevels:
+        seen, ahead = (past, rest) if observing else (None, None)
+        return judge(other.fit(seen, states[:begin], before), ahead)
 
     if verdict is not None and verdict.kept is False and not isinstance(level, dict):
         advice = remedy(predictor, found, asked, observations is not None, judge_other)

@@ -29,6 +29,7 @@ CHAIN, FITTED, LOGISTIC, BOOSTING = "chain", "HMM", "logistic regression", "grad
 ROWS = 500  # training rows from which on there is a choice; fewer keep the HMM
 CLASSIFIER_ROWS = 20_000  # the latest training rows, which a classifier learns from
 POWERS = (1.0, 0.5, 0.25)  # that a likelihood is raised to
+TIES = 1e-6  # that of the chain: observations order only windows that are equally probable
 HORIZONS = (1, 2, 3, 5, 10, 20, 30)  # another one goes by the largest that is not longer
 FEWEST, MOST = 30, 400  # validation windows of a horizon
 BATCHES = 20  # of successive windows, whose means give a standard error
@@ -64,7 +65,7 @@ class ModelSelection:
         scores = self.log_probabilities[self._row(horizon)]
         place, power = self.choice(horizon)
         others = [f"{name} {scores[k]:.3f}" for k, name in enumerate(self.candidates) if k != place]
-        tempered = f" with likelihoods to the power {power:g}" if 0 < power < 1 else ""
+        tempered = f" with likelihoods to the power {power:g}" if TIES < power < 1 else ""
         told = f"log-probability a step {scores[place]:.3f}; {', '.join(others)}"
         return f"{self.candidates[place]}{tempered} ({told})"
 
@@ -104,7 +105,8 @@ class SelectedHMM(TrainedHMM):
         if chosen == FITTED:
             return self.emission.describe(columns)
         if chosen == CHAIN:
-            return [f"a Markov chain, {', '.join(columns) or 'the observations'} not used"]
+            told = ", ".join(columns) or "the observations"
+            return [f"a Markov chain; {told} only break ties"]
         return [f"{chosen} for {', '.join(columns)}"] if columns else [chosen]
 
     def describe_choice(self, horizon: int) -> str:
@@ -157,7 +159,7 @@ def select(
 def _law(name: str, emission: Emission, table: Any, history: History) -> Tempered | None:
     """Return the law of a candidate trained on labelled rows; None where it cannot be."""
     if name == CHAIN:
-        return Tempered(emission, 0.0)
+        return Tempered(emission, TIES)
     if name == FITTED:
         return Tempered(emission)
     latest = slice(-CLASSIFIER_ROWS, None)
@@ -198,7 +200,7 @@ def _validate(
             break
         scores = np.full((len(laws), len(POWERS), len(windows.start)), -np.inf)
         for row, law in enumerate(laws.values()):
-            for column, power in enumerate(POWERS if law.power else POWERS[:1]):
+            for column, power in enumerate(POWERS if law.power == 1 else POWERS[:1]):
                 tempered = Tempered(law.coding, power * law.power, law.classifier)
                 found = replace(estimate, emission=tempered).log_posterior(windows) / horizon
                 scores[row, column] = np.nan_to_num(found, nan=WORST).clip(WORST)
