@@ -48,8 +48,11 @@ except ImportError:  # joblib 1.6 has it no longer inside
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages that compare with other packages run these, too; others go on for many steps.
-LONG = {f"docs/{name}.md" for name in ("choosing", "from-conformal", "from-hmmlearn", "streams")}
-LONG |= {"README.md"}  # a report of three patients takes as long as all the others
+LONG = {
+    f"docs/{name}.md"
+    for name in ("choosing", "from-conformal", "from-hmmlearn", "limits", "streams")
+}
+LONG |= {"README.md"}
 LONG |= {f"docs/gallery/{name}.md" for name in ("network", "regimes", "sleep", "words")}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PRINTED = "<!-- printed -->"
