@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from definetti.data.labels import (
 )
 from definetti.data.series import SeriesRows, at_rows, read_series, sort_rows
 from definetti.data.timing import Clock, check_aligned, read_index
+from definetti.emissions.choice import Kinds
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
@@ -329,16 +331,22 @@ class OtherSeries(SeriesMode, name="others"):
             raise ValueError(
                 "series='others' learns from other series, and there is one; use series='own'"
             )
-        self._sums = SummedSeries.of(self)
         self._folds: dict[int, Model] = {}
+        self._hidden: dict[int, SummedSeries | None] = {}
+        self._kinds: Kinds | None = None
+        if self.totals is not None:
+            self._kinds = self.model.infer_types(list(self.totals.symbols.labels))
+        elif self.table.observations is not None:
+            self._kinds = self.model.infer_types(self.table.observations)
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
         return self.fit_own(place, end, self.model_for(place, end))
 
     def model_for(self, place: int, end: int | None = None) -> Model:
         """Return a model that knows of the first `end` rows of a series the states alone."""
-        if self._sums is not None and not self._chooses(place):
-            return self._sums.without(place, end)
+        sums = self._sums_for(place)
+        if sums is not None and not self._chooses(place, sums):
+            return sums.without(place, end)
         number = min(FOLDS, len(self.series))
         fold = place % number
         if fold not in self._folds:
@@ -346,11 +354,39 @@ class OtherSeries(SeriesMode, name="others"):
             self._folds[fold] = self.train_on(kept)
         return self._folds[fold]
 
-    def _chooses(self, place: int) -> bool:
-        """Tell whether the rows of the other series choose the model, by what these are alone."""
+    @cached_property
+    def _sums(self) -> SummedSeries | None:
+        return SummedSeries.of(self, self._kinds)
+
+    def _sums_for(self, place: int) -> SummedSeries | None:
+        """Return sums whose law is chosen by the other series alone.
+
+        A law that depends on where a value stands, among the labelled rows of the series or after
+        them, would not be the same for all rearrangements.
+        """
+        if self._kinds is None or self.totals is not None:
+            return self._sums
+        kinds = self._other_kinds[place]
+        if kinds == self._kinds:
+            return self._sums
+        if place not in self._hidden:
+            self._hidden[place] = SummedSeries.of(self, kinds, place)
+        return self._hidden[place]
+
+    @cached_property
+    def _other_kinds(self) -> list[Kinds]:
+        """The types of the observations of all other series, for each series."""
+        spans = map(self.series.span, range(len(self.series)))
+        nothing = Kinds("nothing", {})
+        own = [self.model.infer_types(self.table.rows(*span)[0]) or nothing for span in spans]
+        before = accumulate([nothing, *own[:-1]], Kinds.join)
+        after = [*accumulate([nothing, *own[:0:-1]], Kinds.join)][::-1]
+        return [early.join(late) for early, late in zip(before, after, strict=True)]
+
+    def _chooses(self, place: int, sums: SummedSeries) -> bool:
+        """Tell whether the rows of the other series choose the model."""
         others = len(self.codes) - int(self.series.lengths[place])
-        tabular = self._sums is not None and is_tabular(self._sums.emission)
-        return isinstance(self.model, Auto) and tabular and others >= ROWS
+        return isinstance(self.model, Auto) and is_tabular(sums.emission) and others >= ROWS
 
 
 class AllTogether(SeriesMode, name="all"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -14,7 +13,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
 from definetti.data.history import padded
-from definetti.data.labels import Alphabet, check_pairs
+from definetti.data.labels import MISSING, Alphabet, check_pairs
 from definetti.data.series import read_series
 from definetti.data.timing import HOLE, are_many
 from definetti.emissions import Emission
@@ -26,6 +25,7 @@ from definetti.models.hmm import HMM, TrainedHMM, spread
 
 if TYPE_CHECKING:
     from definetti.conformal.series_modes import SeriesMode
+    from definetti.emissions.choice import Kinds
 
 BEFORE, NUMBER, STEP, USUAL, LONG = "_state_before", "_number", "_step", "_usual", "_long"
 
@@ -170,32 +170,37 @@ def _key(label: Hashable) -> tuple[str, Any]:
 class SummedSeries(ABC):
     """What all series add up to, from which the own part of each can be taken."""
 
-    def __init__(self, rows: SeriesMode, model: HMM, emission: Emission) -> None:
+    def __init__(
+        self, rows: SeriesMode, model: HMM, emission: Emission, hidden: int | None = None
+    ) -> None:
         self.rows, self.model, self.emission = rows, model, emission
         seen, known, self.n_states = rows.table.observations, model.table, len(rows.alphabet)
-        came = [None] * len(rows.table.labels) if seen is None else seen
         if rows.totals is not None:
             known, _ = emission.encode(list(rows.totals.symbols.labels), known, "observations")
-        self.encoded, self.codes = emission.encode(came, known, "observations")
-        check_pairs(len(self.codes), len(rows.table.labels))
+        shown = np.ones(len(rows.table.labels), dtype=np.bool_)
+        if hidden is not None:
+            shown[slice(*rows.series.span(hidden))] = False
+            seen = rows.table.at(np.flatnonzero(shown))[0]
+        came = [None] * int(shown.sum()) if seen is None else seen
+        self.encoded, codes = emission.encode(came, known, "observations")
+        check_pairs(len(codes), int(shown.sum()))
+        self.codes = np.full(len(shown), MISSING)
+        self.codes[shown] = codes
         self.moves = self._count_moves(0, len(self.codes))
 
     @staticmethod
-    def of(rows: SeriesMode) -> SummedSeries | None:
-        """Return what the series add up to; None where their model is no function of sums.
+    def of(rows: SeriesMode, kinds: Kinds | None, hidden: int | None = None) -> SummedSeries | None:
+        """Return the sums of the series; None where their model is no function of sums.
 
-        Totals include series that are not here, and take a model of symbols.
+        Parameters
+        ----------
+        kinds : the types of the observations of all series but the one that is predicted
+        hidden : the number of that series, where its observations may be of other types
         """
-        kinds, totals = None, rows.totals
-        if (seen := rows.table.observations) is not None:
-            symbols = None if totals is None else list(totals.symbols.labels)
-            kinds = rows.model.infer_types(seen if symbols is None else symbols)
-            if totals is None and kinds is not None and not _alike(rows, kinds):
-                return None
         model = rows.model.choose(kinds)
         emission = model.emission_
         counted = isinstance(emission, Counted) and emission.fixed_by_counts
-        if totals is not None and not (type(model) is HMM and counted):
+        if rows.totals is not None and not (type(model) is HMM and counted):
             raise ValueError(
                 "totals are counts of symbols, and the model is none of symbols; take model='auto' "
                 "and one column of text or whole numbers, or give all series at once"
@@ -203,8 +208,8 @@ class SummedSeries(ABC):
         if type(model) is not HMM:
             return None
         if isinstance(emission, Counted) and counted:
-            return CountedSymbols(rows, model, emission)
-        return AddedNumbers(rows, model, emission) if adds_up(emission) else None
+            return CountedSymbols(rows, model, emission, hidden)
+        return AddedNumbers(rows, model, emission, hidden) if adds_up(emission) else None
 
     def without(self, place: int, known: int | None = None) -> Model:
         """Return the model of all other series, with the states of the `known` rows of this one."""
@@ -235,8 +240,10 @@ class CountedSymbols(SummedSeries):
 
     emission: Counted
 
-    def __init__(self, rows: SeriesMode, model: HMM, emission: Counted) -> None:
-        super().__init__(rows, model, emission)
+    def __init__(
+        self, rows: SeriesMode, model: HMM, emission: Counted, hidden: int | None = None
+    ) -> None:
+        super().__init__(rows, model, emission, hidden)
         totals = rows.totals
         if totals is None:
             self.total = self._count(0, len(self.codes))
@@ -262,8 +269,10 @@ class CountedSymbols(SummedSeries):
 class AddedNumbers(SummedSeries):
     """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
 
-    def __init__(self, rows: SeriesMode, model: HMM, emission: Emission) -> None:
-        super().__init__(rows, model, emission)
+    def __init__(
+        self, rows: SeriesMode, model: HMM, emission: Emission, hidden: int | None = None
+    ) -> None:
+        super().__init__(rows, model, emission, hidden)
         spans = [rows.series.span(k) for k in range(len(rows.series))]
         each = np.array([
             emission.statistics(
@@ -277,14 +286,3 @@ class AddedNumbers(SummedSeries):
 
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         return self.emission, self.before[place] + self.after[place]
-
-
-def _alike(rows: SeriesMode, kinds: object) -> bool:
-    """Tell whether no series decides by itself which law is chosen for all."""
-    series = rows.series
-    if len(series) < 3:
-        spans = [series.span(k) for k in range(len(series))]
-    else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
-        thirds = series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1, -1]].tolist()
-        spans = list(pairwise([0, *thirds]))
-    return all(rows.model.infer_types(rows.table.rows(*span)[0]) == kinds for span in spans)
