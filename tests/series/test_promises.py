@@ -285,3 +285,35 @@ def test_rows_are_sorted_into_their_series():
     assert [found.rows[slice(*found.span(k))].tolist() for k in (0, 1)] == [[2, 4, 0, 5], [3, 1]]
     assert found.segments(0).tolist() == [2, 1, 1]  # a gap before and after row 0
     assert found.all_segments.tolist() == [2, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("symmetry", ["spaced", "returns"])
+def test_others_choose_the_law_without_the_predicted_series(symmetry):
+    """Only the predicted series has fractions in the first third; the tenth other one differs."""
+    values = (0.0, 1.0, 2.5)
+    emission = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3]])
+    others = [([0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [0, 1, 0, 1, 1, 0])] * 2
+    others += [([0.0, 1.0, 2.5, 1.0, 0.0, 2.5], [0, 1, 1, 1, 0, 1])] * 7
+    others += [([0.0, 1.0, 2.5, 1.0, 0.0, 2.5, 0.0, 1.0] * 12, [1, 0, 0, 0, 1, 0, 1, 0] * 12)]
+    groups = [f"other {k}" for k, (y, _) in enumerate(others) for _ in y]
+    covered_by_state, total = np.zeros((2, len(LEVELS))), np.zeros(2)
+    for x in itertools.product(range(2), repeat=2):
+        for y in itertools.product(range(3), repeat=2):
+            cp = grouped(
+                series="others", symmetry=symmetry, smoothing=True, allow_empty=True,
+                states=[0, 1], random_state=0,
+            )  # fmt: skip
+            cp.fit(
+                [values[k] for k in y] + [value for seen, _ in others for value in seen],
+                [*x, *(state for _, states in others for state in states)],
+                groups=["own", "own", *groups],
+            )
+            for new, state in itertools.product(range(3), range(2)):
+                rank = cp.estimators_["own"].predict_ranks([values[new]])[state,]
+                path = [*zip(x, y, strict=True), (state, new)]
+                chance = law(path, INITIAL, TRANSITION, emission)
+                for k, level in enumerate(LEVELS):
+                    inside = rank.chance(miscoverage(level))
+                    covered_by_state[state, k] += chance * float(inside)
+                total[state] += chance
+    np.testing.assert_allclose(covered_by_state / total[:, None], [LEVELS] * 2, atol=1e-9)
