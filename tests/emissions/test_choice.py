@@ -115,6 +115,8 @@ def test_an_iterator_is_not_used_up():
         ([0, -1, 1], "integers"),
         ([0, 1, 0.5], "numbers"),
         ([10**400, 0], "counts"),
+        ([1.0, float("inf")], "numbers"),
+        (np.array([2.0, -np.inf]), "numbers"),
         (pd.Series([1.5, None]), "numbers"),
         (np.array([np.nan, -2.0]), "integers"),
         (np.ma.array([1.5, 2.0], mask=[True, False]), "counts"),

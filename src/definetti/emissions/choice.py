@@ -89,7 +89,7 @@ def kinds_of(observations: Any) -> Kinds:
     if mappings:
         keys = dict.fromkeys(key for row in mappings for key in row)
         return Kinds("mappings", {key: kind([row.get(key) for row in mappings]) for key in keys})
-    lists = [value for value in known if isinstance(value, (list, np.ndarray))]
+    lists = [value for value in known if _is_row(value)]
     tuples = [value for value in known if isinstance(value, tuple)]
     if lists or (known and len(tuples) == len(known)):
         widths = {len(value) for value in lists or tuples}
@@ -99,6 +99,10 @@ def kinds_of(observations: Any) -> Kinds:
         shape = "rows" if lists else "tuples"
         return Kinds(shape, {k: kind(list(column)) for k, column in enumerate(places)})
     return _single(kind(known))
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def kinds_of_rows(observations: Any) -> Kinds | None:

@@ -60,8 +60,10 @@ def kind(values: Any) -> str:
     if all(issubclass(one, (int, float, np.number)) and one is not bool for one in types):
         try:
             return _array_kind(np.array(known, dtype=np.float64))
-        except OverflowError:  # too large for a machine number, and so whole
-            return _array_kind(np.array([as_float(value) for value in known]))
+        except OverflowError:  # an integer too large for a machine number
+            most = 2**1000
+            known = [min(max(one, -most), most) if isinstance(one, int) else one for one in known]
+            return _array_kind(np.array(known, dtype=np.float64))
     return "symbols"
 
 
@@ -71,7 +73,8 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
     known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     if not known.size:
         return "nothing"
-    if known.dtype.kind == "f" and (np.floor(known) != known).any():
+    # Infinity is no whole number, so that the law of numbers refuses it with its row.
+    if known.dtype.kind == "f" and (np.isinf(known) | (np.floor(known) != known)).any():
         return "numbers"
     if known.min() < 0:
         return "integers"
