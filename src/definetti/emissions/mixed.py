@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray, as_float
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import MISSING, NONE, is_missing, listed
 from definetti.emissions.base import Emission, Labels
 from definetti.emissions.classifier import Classifier
