@@ -123,9 +123,7 @@ class ChainEstimates(Chain):
     codes : (m + 1,) the codes of all observations in the table, in rising order, then `MISSING`
     columns, sets : (K, m + 1) the place of each observation in a set of them, −1 where it is not
         in the set, and (G,) the set that the laws of each model are about
-    laws : (G, width, n) log-likelihoods of observations, the last for missing ones, in each state;
-        or (P, width) those of one state under some of the models
-    picks : (G, n) the law of each state under each model; None where the models share none
+    laws : (G, width, n) log-likelihoods of observations in each state, the last of missing ones
     which : (B,) the model of each window that it is asked about
     """
 
@@ -134,7 +132,6 @@ class ChainEstimates(Chain):
     columns: IntArray
     sets: IntArray
     laws: FloatArray
-    picks: IntArray | None
     emission: Emission
     table: Any
     labels: Labels
@@ -152,19 +149,16 @@ class ChainEstimates(Chain):
 
     def seen(self, windows: Windows) -> ChainWindows:
         which, observations = self.which, windows.observations
-        laws, picks, (_, steps) = self.laws, self.picks, observations.shape
         places = self._find_places(observations)
         first, last = (which.min(), which.max()) if len(which) else (0, 0)
-        n, width = self.transitions.shape[1], laws.shape[1]
+        _, width, n = self.laws.shape
         if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
-            own = slice(first, last + 1)
-            logs = laws[own].reshape(-1, n) if picks is None else _gather(laws, picks[own])
+            logs = self.laws[first : last + 1]
             places += ((which - first) * width)[:, None]
         else:
-            each, columns = which.repeat(steps), places.ravel()
-            logs = laws[each, columns] if picks is None else laws[picks[each], columns[:, None]]
+            logs = self.laws[which[:, None], places]
             places = np.arange(observations.size).reshape(observations.shape)
-        return ChainWindows(self.transitions, which, logs, places, windows.start)
+        return ChainWindows(self.transitions, which, logs.reshape(-1, n), places, windows.start)
 
     def _find_places(self, observations: IntArray) -> IntArray:
         """Return the place of each observation, (B, h), among those its model's laws are about."""
@@ -214,23 +208,23 @@ def estimate_candidates(
     known, prior = padded(counts, n, n).astype(np.float64), float(model.prior)
     shared = pooled_matrix(history.pool, n, prior) if subset is None else None
     transitions = _transitions(known, shared, history.last, candidates, prior, met)
-    codes = _distinct(np.concatenate([new, *map(np.ravel, asked)]))
-    columns, picks = np.arange(len(codes))[None], None
+    own = [np.append(new, one) for one in asked]
+    codes = _distinct(np.concatenate(own))
+    chosen, columns = _each_set(codes, own)
     single = emission.statistics(table, new, np.arange(steps), max(steps, n))[:steps]
     if shares_laws(emission, table):
-        laws, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
+        shared, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
+        laws = _gather(shared, picks, chosen, sets)
     elif not single.size:  # a law that learns nothing
         logs = emission.log_likelihood(table, statistics, codes)
         check_shape(logs, (len(codes), n), "log_likelihood")
-        laws, picks = np.ascontiguousarray(logs.T), np.tile(np.arange(n), (size, 1))
+        laws = logs[chosen[sets]]
     else:
         every = np.repeat(statistics[None], size, axis=0)
         for step in range(steps):
             every[np.arange(size), candidates[:, step]] += single[step]
-        chosen, columns = _each_set(codes, [np.append(new, one) for one in asked])
-        laws = judge_each(emission, table, every, chosen, sets)
-    sets = sets if len(columns) > 1 else np.zeros(size, dtype=np.int64)
-    return ChainEstimates(transitions, codes, columns, sets, laws, picks, emission, table, labels)
+        laws = judge_each(emission, table, every, codes[chosen], sets)
+    return ChainEstimates(transitions, codes, columns, sets, laws, emission, table, labels)
 
 
 def estimates_of_counts(
@@ -244,16 +238,14 @@ def estimates_of_counts(
     """Return the models that are known by their counts alone, about all symbols of the table."""
     size, n, width = pairs.shape
     transitions = probabilities(moves.reshape(-1, n).astype(np.float64), priors[0])
-    laws = np.zeros((size * n, width))
-    seen = pairs[:, :, 1:].reshape(size * n, -1).astype(np.float64)
-    laws[:, :-1] = log_frequencies(seen, priors[1])
-    picks = np.arange(size * n).reshape(size, n)
+    transitions = transitions.reshape(moves.shape)
+    seen = pairs[:, :, 1:].astype(np.float64)
+    logs = log_frequencies(seen.reshape(size * n, -1), priors[1]).reshape(seen.shape)
+    laws = np.zeros((size, width, n))
+    laws[:, :-1] = logs.transpose(0, 2, 1)
     columns, sets = np.arange(width), np.zeros(size, dtype=np.int64)
     codes = np.append(columns[:-1], MISSING)
-    transitions = transitions.reshape(moves.shape)
-    return ChainEstimates(
-        transitions, codes, columns[None], sets, laws, picks, emission, table, labels
-    )
+    return ChainEstimates(transitions, codes, columns[None], sets, laws, emission, table, labels)
 
 
 def _transitions(
@@ -293,13 +285,13 @@ def _distinct(codes: IntArray) -> IntArray:
 
 
 def _each_set(codes: IntArray, asked: list[IntArray]) -> tuple[IntArray, IntArray]:
-    """Return distinct codes of each set, (K, width), and the column of each of all codes there."""
-    sets = [_distinct(one.ravel()) for one in asked]
-    chosen = np.full((len(sets), max(map(len, sets))), MISSING)
+    """Return the places of each set's codes, (K, width), and the column of each code there."""
+    sets = [np.searchsorted(codes[:-1], _distinct(one)[:-1]) for one in asked]
+    chosen = np.full((len(sets), max(map(len, sets)) + 1), len(codes) - 1)
     columns = np.full((len(sets), len(codes)), -1)
     for k, own in enumerate(sets):
         chosen[k, : len(own)] = own
-        columns[k, np.searchsorted(codes[:-1], own[:-1])] = np.arange(len(own) - 1)
+        columns[k, own] = np.arange(len(own))
         columns[k, -1] = chosen.shape[1] - 1
     return chosen, columns
 
@@ -351,14 +343,14 @@ def _places(
 
 
 @kernel
-def _gather(laws: FloatArray, picks: IntArray) -> FloatArray:
-    """Return the log-likelihoods of all observations under each model: ``(G · m, n)``."""
-    (_, rows), (size, n) = laws.shape, picks.shape
-    logs = np.empty((size * rows, n))
+def _gather(laws: FloatArray, picks: IntArray, chosen: IntArray, sets: IntArray) -> FloatArray:
+    """Return the log-likelihoods of each model's set of observations: ``(G, width, n)``."""
+    (size, n), width = picks.shape, chosen.shape[1]
+    logs = np.empty((size, width, n))
     for g in range(size):
-        for y in range(rows):
+        for y in range(width):
             for j in range(n):
-                logs[g * rows + y, j] = laws[picks[g, j], y]
+                logs[g, y, j] = laws[picks[g, j], chosen[sets[g], y]]
     return logs
 
 
