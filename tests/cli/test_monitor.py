@@ -230,6 +230,17 @@ def test_standard_input_in_two_calls_with_a_header_each(tmp_path: Path, ask: Any
     assert "".join(one.out for one in parts) == straight.out
 
 
+def test_row_names_are_found_where_rows_come_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_reader, "MOST", 1)
+    data = tmp_path / "rows.csv"
+    rows = [f"{k},{y},{x}\n" for k, (y, x) in enumerate(zip(Y[:30], X[:30], strict=True))]
+    data.write_text("gear,state\n" + "".join(rows))
+    reported = collect(live(data, tmp_path / "on.definetti"))
+    assert [row for row, *_ in reported] == list(range(21, 31))
+
+
 def test_rows_over_several_lines_are_refused(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 30, "w")

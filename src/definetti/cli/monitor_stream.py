@@ -100,6 +100,7 @@ class SeriesMonitor:
         settings, observed = self.options.settings, self.options.columns.observation_columns
         numbers, lines = map(list, zip(*self.early, strict=True))
         with name_rows(self.source, numbers):
+            self.header = complete_header(self.source, self.header, lines)
             table = split_labelled_rows(
                 self._parse(lines), self.source, state=self.state, observed=observed
             )
@@ -290,11 +291,7 @@ class StreamMonitor:
             return
         first = self.rows + 1
         with name_rows(self.source, range(first, first + len(lines))):
-            texts = [line for _, line in lines]
-            if self._header and not self.rows:
-                begin = name_first_field(join_lines(self.source, self._header, texts), self.source)
-                self._header = begin.encode() + self._header
-            names = self._name_series(texts)
+            names = self._name_series([line for _, line in lines])
         places: dict[str | None, list[int]] = {}
         for place, name in enumerate(names):
             places.setdefault(name, []).append(place)
@@ -326,6 +323,8 @@ class StreamMonitor:
         if self.options.group is None:
             return [None] * len(lines)
         group, state = self.options.group, self.options.columns.state_column
+        if not self.series:
+            self._header = complete_header(self.source, self._header, lines)
         table = parse_lines(self.source, self._header, lines, state, group=group)
         check_columns(table.columns, self.source, [group], "--group-column")
         if group == state:
@@ -347,7 +346,8 @@ class StreamMonitor:
             alpha = self.options.watching["alpha"] / (number * (number + 1))
             options = replace(self.options, watching={**self.options.watching, "alpha": alpha})
             self.series[name] = SeriesMonitor(options, name)
-        self.series[name].header = self._header
+        if self.series[name].monitor is None:
+            self.series[name].header = self._header
         return self.series[name]
 
     # --- The state of one series in a file
@@ -386,7 +386,7 @@ class StreamMonitor:
             "first": settings.first, "lag": settings.lag,
         }  # fmt: skip
         return {
-            "state_column": one.state, "header": self._header.decode("utf-8"),
+            "state_column": one.state, "header": one.header.decode("utf-8"),
             "source": settings.source,
             "options": {name: getattr(value, "value", value) for name, value in given.items()},
             "late": [label for _, label in one.late], "journal": journal,
@@ -422,6 +422,13 @@ class StreamMonitor:
 def join_lines(name: str, header: bytes, lines: list[bytes]) -> str:
     """Return lines of a stream as text, below the header if there is one."""
     return decode_text(b"\n".join([header, *lines] if header else lines), name)
+
+
+def complete_header(name: str, header: bytes, lines: list[bytes]) -> bytes:
+    """Return a header with a name for the first field, where it has none, as in R."""
+    if not header:
+        return b""
+    return name_first_field(join_lines(name, header, lines), name).encode() + header
 
 
 def parse_lines(
