@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from tests.check.classes import as_sample, columns_signature, members_of, signature
 from tests.products import covering
 
+from definetti.check import check
 from definetti.check.rearrangements import LONG, _shuffle_long, drawer_of, shuffle
 from definetti.check.sample import read_sample
 from definetti.memory import Age
@@ -200,3 +201,17 @@ def test_work_on_a_draw_does_not_grow_with_calls_of_the_generator():
     shuffle(rng, np.arange(100_000, dtype=np.int32), 0, 100_000)
     numbers = asked.random(1000)
     assert rng.random() in numbers  # the seed, and a few replaced words
+
+
+def test_symbols_are_dealt_as_times_are():
+    """A column of symbols that is dealt by itself comes out as it does by way of times."""
+    rng = np.random.default_rng(3)
+    states, seen = rng.choice(list("abc"), 20_000), rng.choice(list("xyz"), 20_000)
+    named = {name: name for name in ("drift", "autocorrelation")}
+    by_time = {**named, "own": lambda states, seen: 0.0}  # a function takes whole observations
+    ours, theirs = (
+        check(seen, states, tests=one, n_resamples=9, random_state=0, pictures=False, horizon=None)
+        for one in (named, by_time)
+    )
+    for name in named:
+        np.testing.assert_array_equal(ours.tests[name].drawn, theirs.tests[name].drawn)

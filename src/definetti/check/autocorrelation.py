@@ -29,6 +29,7 @@ class Autocorrelation(Statistic, name="autocorrelation"):
     """
 
     question = "do successive observations depend on each other, given the state?"
+    reads_times = False
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         return need_columns(sample)

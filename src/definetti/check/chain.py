@@ -34,6 +34,7 @@ class Order(Statistic, name="order"):
     """
 
     question = "does the next state also depend on the one before the present?"
+    reads_times = False
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         if len(sample.rows) < 2:
@@ -73,6 +74,7 @@ class Transitions(Statistic, name="transitions"):
     """
 
     question = "do the transitions change over time?"
+    reads_times = False
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         need_moves(sample)
@@ -122,6 +124,7 @@ class Durations(Statistic, name="durations"):
     """
 
     question = "do states last as long as the chain says?"
+    reads_times = False
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         if len(np.unique(sample.states)) < 2:

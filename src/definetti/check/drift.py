@@ -31,6 +31,7 @@ class Drift(Statistic, name="drift"):
     """
 
     question = "do the observations change over time, given the state?"
+    reads_times = False
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         need_columns(sample)

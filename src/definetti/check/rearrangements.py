@@ -299,12 +299,17 @@ def draw_tails(
     return tokens, edges, times
 
 
-def drawer_of(sample: Sample, across: bool) -> Drawer:
-    """Return a function that draws rearrangements, within each sequence or across all."""
+def drawer_of(sample: Sample, across: bool, values: CodeArray | None = None) -> Drawer:
+    """Return a function that draws rearrangements, within each sequence or across all.
+
+    With `values` ``(T,)`` these are dealt within each sequence, in the place of times.
+    """
     if across:
         tails = tails_of(sample.tokens, sample.edges, sample.begins)
         return lambda rng, size: draw_tails(rng, tails, size)
     graph = graph_of(sample.tokens, sample.edges, sample.begins)
+    if values is not None:
+        graph = graph._replace(shelf=values[graph.shelf])
     return lambda rng, size: draw_members(rng, graph, size)
 
 
@@ -327,7 +332,11 @@ def measure_draws(
     Every piece has a random stream of its own, so that values do not depend on the number of
     threads.
     """
-    draw = drawer_of(sample, across)
+    values = None
+    if len(sample.columns) == 1 and not (across or any(one.reads_times for one in statistics)):
+        column = sample.columns[0]  # dealt by itself: a byte a step, which is near by in memory
+        values = None if column.symbols is None else column.cells
+    draw = drawer_of(sample, across, values)
     each = draws_per_piece(sample)
 
     def measure(begin: int) -> list[FloatArray]:
@@ -336,6 +345,9 @@ def measure_draws(
         found = []
         for k in range(0, size, few):
             draws = Draws(*draw(rng, min(few, size - k)))
+            if values is not None:
+                taken = [(values, draws.times)]
+                draws = Draws(draws.tokens, draws.edges, np.zeros(0, dtype=np.int8), taken)
             found.append([one.measure(sample, draws) for one in statistics])
             del draws  # before there are others
         return [np.concatenate(values) for values in zip(*found, strict=True)]

@@ -133,6 +133,8 @@ class Series:
     coins: FloatArray
     size: int
 
+    reads_times = True
+
     @property
     def bins(self) -> int:
         return BINS if self.size >= 10 * BINS else max(2, self.size // 10)

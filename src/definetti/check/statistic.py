@@ -47,10 +47,13 @@ class Statistic(Named, ABC):
     question : what it answers, in a few words
     across : whether steps are to move from one sequence to another, where there are several; else
         each is rearranged by itself
+    reads_times : whether `measure` reads `Draws.times`; False, where `Draws.take` is enough, allows
+        that symbols are dealt in their place
     """
 
     question: ClassVar[str] = ""
     across: ClassVar[bool] = False
+    reads_times: ClassVar[bool] = True
 
     @abstractmethod
     def parts(self, sample: Sample) -> tuple[str, ...]:
