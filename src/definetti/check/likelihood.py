@@ -107,7 +107,8 @@ def count_pairs(
                 key = first[np.uint64(before)] + second[np.uint64(name)]
                 counts[b, t & 1, np.uint64(key)] += 1  # in turns: none waits for the one before
             before = name
-    return counts.sum(axis=1)
+    total: IntArray = counts[:, 0] + counts[:, 1]
+    return total
 
 
 @kernel

@@ -255,9 +255,9 @@ KINDS = [
     Kind("kinds", Kinds),
     Kind("hmm", HMM, lambda own: HMM(own.prior, own.emission).check(), ("prior", "emission")),
     Kind("auto", Auto, names=()),
-    Kind("trained hmm", TrainedHMM, _is_trained, **_trained),
+    Kind("trained hmm", TrainedHMM, _is_trained, None, **_trained),
     Kind(
-        "selected hmm", SelectedHMM, _is_selected,
+        "selected hmm", SelectedHMM, _is_selected, None,
         selection=_a(ModelSelection), laws=TUPLE, **_trained,
     ),
     Kind(
