@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import lgamma
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,13 +17,6 @@ from definetti._system.checks import checked_prior
 from definetti._system.compiled import call_by_rows, kernel
 from definetti.emissions.base import ByState
 from definetti.emissions.tables import CodedRows, Rows, Vectors, entry_sums, ratio, shrunk
-
-
-class Total(NamedTuple):
-    """How many entries there are in each column, and their sums, both ``(d,)``."""
-
-    counts: FloatArray
-    sums: FloatArray
 
 
 @dataclass(frozen=True)
@@ -38,9 +30,9 @@ class Entrywise(CodedRows, ByState):
 
     @abstractmethod
     def logs(
-        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: FloatArray
     ) -> FloatArray:
-        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``."""
+        """Judge rows, ``(R, d)``, in each state, given its statistics and their sum: ``(R, n)``."""
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
@@ -52,8 +44,7 @@ class Entrywise(CodedRows, ByState):
         self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
         counts, sums = np.split(rows, 2, axis=1)
-        together = Total(*np.split(total, 2))
-        logs = self.logs(table.take(codes.ravel()), counts, sums, together)
+        logs = self.logs(table.take(codes.ravel()), counts, sums, total)
         return logs.reshape(*codes.shape, len(rows))
 
 
@@ -92,9 +83,9 @@ class Bernoulli(Entrywise, name="bernoulli"):
         vectors.refuse(neither, "give True or False, 1 or 0; use Poisson() for counts")
 
     def logs(
-        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: FloatArray
     ) -> FloatArray:
-        weight, (number, on) = 2 * self.prior, total
+        weight, (number, on) = 2 * self.prior, np.split(total, 2)
         log_on = _logs(counts, sums, weight, ratio(on, number))
         log_off = _logs(counts, counts - sums, weight, ratio(number - on, number))
         return np.asarray(call_by_rows(_picked, values, log_on, log_off, each=log_on.size))
@@ -155,19 +146,17 @@ class Poisson(Entrywise, name="poisson"):
         vectors.refuse(fraction, "counts are whole numbers; use Gaussian() for such numbers")
 
     def logs(
-        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: FloatArray
     ) -> FloatArray:
-        pooled = ratio(total.sums, total.counts)
+        number, entries = np.split(total, 2)
+        pooled = ratio(entries, number)
         rates = shrunk(counts, sums, self.prior, pooled)
         return np.asarray(call_by_rows(_log_poisson, values, rates, pooled, each=rates.size))
 
 
 @kernel
 def _log_poisson(values: FloatArray, rates: FloatArray, pooled: FloatArray) -> FloatArray:
-    """Log-probability of rows of counts, ``(R, d)``, at rates ``(n, d)``: ``(R, n)``.
-
-    NaN is left out, and so is a column whose rate is zero in every state: `pooled`, ``(d,)``.
-    """
+    """Judge rows of counts, ``(R, d)``, at rates ``(n, d)``; leave out NaN and columns of zeros."""
     logs = np.zeros((len(values), len(rates)))
     for k in range(values.shape[1]):
         if pooled[k] == 0.0:

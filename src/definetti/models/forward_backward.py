@@ -137,7 +137,7 @@ def forward(seen: ChainWindows) -> Forward:
     seen.check()
     matrices, models, logs, codes, start = seen
     unroll = unroll_size(matrices.shape[-1])
-    ratios = _likelihood_ratios(logs)
+    ratios = np.exp(_log_ratios(np.ascontiguousarray(logs)))
     filtered, logarithmic = _scaled_forward(matrices, models, start, ratios, codes, unroll)
     if logarithmic.any():
         matrices = _logarithms(matrices)
@@ -186,14 +186,9 @@ def _logarithms(matrices: FloatArray) -> FloatArray:
     return np.log(matrices)
 
 
-def _likelihood_ratios(logs: FloatArray) -> FloatArray:
-    """Return likelihoods relative to the largest of each row; zero is for the impossible."""
-    ratios = _log_ratios(np.ascontiguousarray(logs))
-    return np.asarray(np.exp(ratios, out=ratios))
-
-
 @kernel
 def _log_ratios(logs: FloatArray) -> FloatArray:
+    """Return log-likelihoods relative to the largest of each row."""
     ratios = np.empty_like(logs)
     for y in range(len(logs)):
         top = logs[y, 0]

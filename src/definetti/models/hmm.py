@@ -120,9 +120,8 @@ class HMM(Parametrized, Model):
         n, emission = completion.n_states, self.emission_
         transition = refitted(completion, float(self.prior))
         added = emission.statistics(table, completion.observations, completion.states, n)
-        if statistics.shape != added.shape:
-            statistics = padded(statistics, *added.shape)
-        return Parameters(transition, emission, table, statistics + added, labels)
+        statistics = padded(statistics, *added.shape) + added
+        return Parameters(transition, emission, table, statistics, labels)
 
 
 def _named_emission(name: str) -> Emission:

@@ -12,7 +12,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, windows_at
-from definetti.data.labels import MISSING, NONE
+from definetti.data.labels import MISSING
 from definetti.emissions.base import Emission, Labels
 from definetti.emissions.choice import Kinds, choose, kinds_of
 from definetti.emissions.classifier import Classifier
@@ -21,7 +21,7 @@ from definetti.emissions.rates import Bernoulli, Poisson
 from definetti.emissions.symbols import Categorical
 from definetti.emissions.tempered import Boosted, Linear, Tempered, TrainedClasses, is_tabular
 from definetti.models.base import Estimate, GivesModel, Model
-from definetti.models.hmm import HMM, Parameters, TrainedHMM
+from definetti.models.hmm import HMM, Parameters, TrainedHMM, estimated
 from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn
 from definetti.models.predictors import Predictor
 
@@ -190,9 +190,7 @@ def _validate(
     begins: IntArray,
 ) -> ModelSelection | None:
     """Score the candidates on the rows from a cut on; None where these are too few."""
-    n = len(labels)
-    nothing = Completion(History(n), NONE, NONE, n)
-    estimate = tried.estimate(nothing, table, tried.statistics, labels)
+    estimate = estimated(tried, table, labels)
     horizons, best, powers, errors = [], [], [], []
     for horizon in HORIZONS:
         windows = _windows(history, cut, begins, horizon)

@@ -120,7 +120,7 @@ class Symmetry(Named, ABC):
 
         By default a candidate shares nothing.
         """
-        return candidate_key(completion)
+        return (*completion.states.tolist(), *(completion.observations + 1).tolist())
 
     def training_subset(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.
@@ -154,11 +154,6 @@ def checked_recent(recent: Any) -> int:
         return min(checked_number(recent, "recent"), MOST_WINDOWS)
     except ValueError as error:
         raise ValueError(f"{error}; use None to compare with all windows of the past") from None
-
-
-def candidate_key(completion: Completion) -> tuple[int, ...]:
-    """Name a candidate by itself, for symmetries that share nothing between candidates."""
-    return (*completion.states.tolist(), *(completion.observations + 1).tolist())
 
 
 def find_symmetry(symmetry: Any) -> Symmetry:

@@ -13,10 +13,8 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
-from definetti.data.labels import ANY
+from definetti.data.labels import ANY, NONE
 from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry, checked_recent
-
-NOTHING: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -111,10 +109,10 @@ class ForwardChain:
         self.horizon, self.first = horizon, first
         # By the time at which a window ends, −1 where none does: the token that it departed from,
         # and the end of the window before it of the same token.
-        self.groups, self.parents = NOTHING, NOTHING
+        self.groups, self.parents = NONE, NONE
         self._begins, self._owners = np.array(begins), np.array(owners)
         # By token: the end of its latest window, and the series that this departed in.
-        self._latest, self._met = NOTHING, NOTHING
+        self._latest, self._met = NONE, NONE
         self._done = 0  # times from which a window has departed, or may not
         self._lock = Lock()
 
@@ -123,7 +121,7 @@ class ForwardChain:
         with self._lock:
             self.follow(tokens)
             if token >= len(self._latest):
-                return NOTHING
+                return NONE
             return _walk(self.parents, int(self._latest[token]), most)
 
     def follow(self, tokens: IntArray) -> None:

@@ -15,7 +15,7 @@ from definetti._system.checks import RESAMPLES, checked_limit, checked_resamples
 from definetti._system.compiled import cut_pieces, kernel
 from definetti._system.random import FEW, draw_below
 from definetti.data.history import Completion, History, Windows, stacked
-from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 class Exits(NamedTuple):
@@ -50,10 +50,7 @@ def exits_of(completion: Completion) -> Exits:
 def draw_unused(
     rng: np.random.Generator, first: int, number: int, taken: IntArray, mark: IntArray, draw: int
 ) -> int:
-    """Draw one of `number` places from `first` on that the same draw has not taken.
-
-    `mark` notes the last draw that took each place; where it is empty, those taken are looked at.
-    """
+    """Draw a place that the same draw has not taken; `mark`, if any, has the last draw of each."""
     while True:
         place = first + draw_below(rng, number)
         if len(mark):
@@ -364,15 +361,14 @@ class Full(Symmetry, name="full"):
         checked_resamples(self.n_resamples)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion) if _once(completion) else completion.counts_key
+        return super().orbit(completion) if _once(completion) else completion.counts_key
 
     def within(self, history: History) -> str:
         pooled = history.pool is not history and history.segments > 1
         return super().within(history) + ", observations from all" * pooled
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
-        history, states = completion.history, completion.states
-        horizon, last = len(states), int(states[-1])
+        history, horizon, last = completion.history, completion.horizon, completion.last
         if _once(completion):
             # All members end in a state seen nowhere else: there is nothing to compare it with.
             return Reference.alone(completion)
@@ -418,7 +414,5 @@ class Full(Symmetry, name="full"):
 
 def _once(completion: Completion) -> bool:
     """Tell whether the last state occurs nowhere else: the same for all members of the class."""
-    last = int(completion.states[-1])
-    if (completion.states[:-1] == last).any():
-        return False
-    return not len(completion.history.visits(last))
+    last, earlier = completion.last, completion.states[:-1]
+    return not ((earlier == last).any() or len(completion.history.visits(last)))

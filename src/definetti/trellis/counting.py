@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray, as_float
 from definetti._system.compiled import PIECE, kernel
 from definetti.trellis.grid import count_on_grid, find_least_addition
 from definetti.trellis.trellis import Trellis, arrivals, headroom
@@ -49,14 +49,14 @@ def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
     total, limits = _count_unlimited(trellis, limits)
     # The number of ways to complete a prefix of each length, if the last state is given.
     ways = [n ** max(h - 2 - k, 0) for k in range(h)]
-    weights = np.array([_as_float(w) for w in ways])
+    weights = np.array([as_float(w) for w in ways])
     for last in np.flatnonzero(arrivals(trellis)[-1] <= limits):
         if total > bound:
             break
         alone = np.arange(n) == last
         possible = headroom(trellis, np.where(alone, limits, -np.inf))
         certain = headroom(trellis, np.where(alone, limits, np.inf), every=True)
-        tally = _tally(trellis, possible, certain, weights, _as_float(bound - total))
+        tally = _tally(trellis, possible, certain, weights, as_float(bound - total))
         total += sum(t * w for t, w in zip(tally.tolist(), ways, strict=True))
     return total if total <= bound else None
 
@@ -140,10 +140,6 @@ def _count_unlimited(trellis: Trellis, limits: FloatArray) -> tuple[int, FloatAr
     free = limits == np.inf
     number = int(free.sum()) * trellis.n_states ** (trellis.horizon - 1)
     return number, np.where(free, -np.inf, limits)
-
-
-def _as_float(number: int) -> float:
-    return float(number) if number < 2**1000 else math.inf
 
 
 def _count_worst(trellis: Trellis, limits: FloatArray) -> int:

@@ -124,10 +124,9 @@ def _count_bins(grid: _Grid, k: int, i: int, j: int) -> int:
 
 @kernel
 def _weigh(grid: _Grid, rate: float) -> tuple[float, FloatArray, FloatArray]:
-    """Weigh the ways from each node to the end: exp(-rate) for each bin used, exp(rate) unused.
+    """Return log-weights of all paths, (h, n) from each node on, and (h - 1,) common factors.
 
-    Returns the logarithm of the weight of all paths, (h, n) logarithms of the weights from each
-    node, without a common factor at each step, and (h - 1,) logarithms of these factors.
+    A path weighs exp(-rate) for each bin used and exp(rate) for each unused.
     """
     tops = grid.tops
     h, n = tops.shape
@@ -162,10 +161,10 @@ def _weigh(grid: _Grid, rate: float) -> tuple[float, FloatArray, FloatArray]:
 def _carry_chances(
     grid: _Grid, rate: float, onward: FloatArray, scales: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Carry the chance of each node and number of bins forward, for a path drawn by its weight.
+    """Carry chances forward, for a path drawn by its weight.
 
-    Returns for each last state the expectation of 1 / weight, where a path fits its budget, and
-    the chance of all that was dropped; both are to be multiplied by the weight of all paths.
+    Returns for each last state the expectation of 1 / weight of a path within its budget, and the
+    chance of all that was dropped.
     """
     h, n = grid.tops.shape
     size = int(grid.tops.max()) + 1
