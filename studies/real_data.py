@@ -10,8 +10,8 @@ what is trained is trained on the same rows:
 - default: ``ConformalHMM`` with half of these rows as `train_size`, for which "auto" chooses the
   model; where a history is many sentences, `GroupedConformalHMM` with ``series="all"``, and
   "sentences as segments" is the former;
-- departures, smoothing, recent=…: the default with another setting; refitted: ``ConformalHMM()``;
-  fixed HMM, recent=None: no choice of the model, and all past windows;
+- departures, band, smoothing, recent=…: the default with other settings; fixed HMM, recent=None:
+  no choice of the model, and all past windows; refitted: ``ConformalHMM()``, on fewer windows;
 - without observations: the default with a chain of states alone;
 - rivals without a guarantee, made of the chosen predictor: split conformal prediction by the
   posterior of the window, without and with the previous state; class-conditional: the latter,
@@ -55,7 +55,7 @@ from studies.data import ENTITIES, FOLDER, PAPER, SLEEP, WORDS, missing
 LEVELS, HORIZONS = (0.8, 0.9, 0.95), (1, 3, 10, 30)
 START = 0.6  # share of rows before the first window
 WINDOWS, SINGLE = 100, 300  # most windows of several steps, and where there is a single history
-REFITTED_WINDOWS = 50  # in which a model is refitted for each candidate
+REFITTED_WINDOWS = 100  # of one step in which a model is refitted for each candidate
 REFITTED_LISTED = 200  # the most candidates of such a window
 SAMPLED = 1_000  # sequences of each window by which the posterior's own sets are bounded
 SLACK, LARGEST = 1e-9, 1e9  # what rounding may do to a score; more than any score
@@ -65,6 +65,7 @@ RECENT = (50, 100, None)  # beside the default of 200
 BLOCK = 50  # epochs that stay together where a night is shuffled
 SENTENCES_READ = 1_000  # of 3,453; a backtest over segments costs the square of their number
 DEFAULT, REFITTED, SEGMENTS = "default", "refitted", "sentences as segments"
+DEPARTURES, BAND = "departures", "departures, band"
 CLASSICAL, PREVIOUS, REPEAT = "split conformal", "split, previous state", "repeat last state"
 RIVALS = (CLASSICAL, PREVIOUS, "class-conditional", "Bonferroni", "posterior", REPEAT)
 
@@ -190,8 +191,10 @@ def measure(history: RecordedHistory, horizon: int, own: bool = False) -> Iterat
     shared: dict[str, Any] = {"train_size": train_size}
     variants: dict[str, dict[str, Any]] = {
         SEGMENTS if history.lengths else DEFAULT: shared,
-        "departures": {**shared, "symmetry": "departures"},
+        DEPARTURES: {**shared, "symmetry": "departures"},
     }
+    if horizon > 1:
+        variants[BAND] = {**shared, "symmetry": "departures", "conformity_score": "band"}
     if not own and horizon <= SHORT:
         variants["smoothing"] = {**shared, "smoothing": True}
         variants |= {f"recent={k}": {**shared, "symmetry": Spaced(recent=k)} for k in RECENT}
@@ -228,8 +231,7 @@ def judge(
 ) -> tuple[ConformalHMM, JudgedLevels, tuple[float, float]]:
     """Fit and judge an estimator; return both, and CPU seconds of the fit and of a window."""
     lengths = history.lengths or [len(history.states)]
-    several = history.windows if horizon > 1 else None
-    most = several if settings else REFITTED_WINDOWS
+    most = history.windows if horizon > 1 else None if settings else REFITTED_WINDOWS
     plan = plan_windows(lengths, horizon, START, most)
     assert plan is not None
     begin = plan.begin
@@ -294,6 +296,18 @@ class Calibration:
         """Return the largest score whose p-value exceeds alpha, where the window itself counts."""
         place = int(alpha * (len(self.scores) + 1) + 1e-9)
         return self.scores[-place] if place else LARGEST
+
+
+def always_in(histories: Sequence[RecordedHistory], level: float = 0.9) -> float:
+    """Return how many states the sets of one step have because too few past windows end in them."""
+    needed, kept, windows = round(1 / (1 - level)) - 1, 0, 0
+    for history in histories:
+        codes = np.unique(history.states, return_inverse=True)[1]
+        visits = np.cumsum(codes[:, None] == np.arange(codes.max() + 1), axis=0)
+        before = visits[int(START * len(codes)) - 1 : -1] - visits[training_rows(history) - 1]
+        kept += int((before - 1 < needed).sum())  # the earliest visit ends no window
+        windows += len(before)
+    return kept / windows
 
 
 def measure_rivals(
@@ -491,7 +505,7 @@ def print_tables(output: Path) -> None:
     """Print coverage with its interval / worst given a last state / states a step, pooled."""
     pooled = pool_rows(output)
     for (name, horizon), methods in pooled.items():
-        print(f"\n{name}, {horizon} step{'s' * (horizon > 1)}\n")
+        print(f"\n#### {name}, {horizon} step{'s' * (horizon > 1)}\n")
         print("| method | " + " | ".join(map(str, LEVELS)) + " | windows | fit, s | window, ms |")
         print("|---|" + "---|" * (len(LEVELS) + 3))
         for method, levels in methods.items():
@@ -507,24 +521,24 @@ def print_tables(output: Path) -> None:
 
 
 def print_goal(pooled: dict[tuple[str, int], dict[str, dict[float, list[MeasuredRow]]]]) -> None:
-    """Print where the default is short, or larger than the smallest rival that reaches a level."""
-    print(
-        "\n| data, steps | level | default | departures | smallest rival that reaches the level |"
-    )
-    print("|---|---|---|---|---|")
+    """Print where ours are short, or larger than the smallest rival that reaches a level."""
+    ours = (DEFAULT, REFITTED, DEPARTURES, BAND)
+    print(f"\n| data, steps | level | {' | '.join(ours)} | smallest rival that reaches the level |")
+    print("|---|---|" + "---|" * (len(ours) + 1))
     for (name, horizon), methods in pooled.items():
         for level in LEVELS:
             found = {method: pool_row(rows[level]) for method, rows in methods.items()}
             reached = [m for m in RIVALS if m in found and found[m].covered >= level]
             least = min(reached, key=lambda method: found[method].width, default=None)
             cells = []
-            for method in (DEFAULT, "departures"):
-                own = found[method]
-                cell = f"{own.covered:.3f}" if own.high >= level else f"**{own.covered:.3f}**"
-                if least is not None and own.width > 1.05 * found[least].width:
-                    cells.append(f"{cell} / **{own.width:.2f}**")
-                else:
-                    cells.append(f"{cell} / {own.width:.2f}")
+            for own in map(found.get, ours):
+                if own is None:
+                    cells.append("–")
+                    continue
+                share, width = f"{own.covered:.3f}", f"{own.width:.2f}"
+                share = share if own.high >= level else f"**{share}**"
+                large = least is not None and own.width > 1.05 * found[least].width
+                cells.append(f"{share} / **{width}**" if large else f"{share} / {width}")
             rival = "–"
             if least is not None:
                 rival = f"{found[least].covered:.3f} / {found[least].width:.2f} ({least})"
@@ -582,8 +596,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_all(given.data, given.only, given.output, given.horizons)
         for name in ("sleep", "words", "paper", "entities"):
             if given.only in ("", name):
-                histories = [Recording(*history[1:3]) for history in DATA[name](given.data)]
-                print(describe(name, histories))
+                histories = DATA[name](given.data)
+                print(describe(name, [Recording(*history[1:3]) for history in histories]))
+                if histories[0].lengths is None:
+                    kept = always_in(histories)
+                    print(f"Too few past windows end in {kept:.2f} states to leave them out at 0.9")
     print_tables(given.output)
     return 0
 
