@@ -249,7 +249,7 @@ def judge(
     times.append(time.process_time())
     judged = roll_segments(
         cp, rest, history.states[begin:], plan.ahead, horizon, plan.places, plan.every,
-        levels=list(LEVELS), observed=horizon, asked=1, by_p_values=True, filling=True,
+        levels=list(LEVELS), observed=horizon, asked=1, by_p_values=True,
     )  # fmt: skip
     times.append(time.process_time())
     fitting, judging = np.diff(times).tolist()
