@@ -1,6 +1,7 @@
 """An emission by the kind of values."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -124,6 +125,8 @@ def test_an_iterator_is_not_used_up():
         ([np.float32(1.5), 2], "numbers"),
         (pd.to_datetime(pd.Series(["2020-01-01"])), "dates"),
         (pl.Series(["2020-01-01"]).str.to_date(), "dates"),
+        (pl.Series([Decimal("1.5"), None, Decimal("2.0")]), "numbers"),
+        (pl.Series([Decimal("3.0")]), "counts"),
         ([(1, 2)], "symbols"),
         ([True, 2], "symbols"),
     ],

@@ -41,6 +41,7 @@ def kind(values: Any) -> str:
         if series.dtype in (nw.Categorical, nw.Enum):
             return "symbols"
         values = series.drop_nulls() if series.null_count() else series  # ten times as fast
+        values = values.cast(nw.Float64) if values.dtype == nw.Decimal else values
         values = values.to_numpy() if values.dtype.is_numeric() else values.to_list()
     if isinstance(values, np.ma.MaskedArray):
         values = values.compressed()
