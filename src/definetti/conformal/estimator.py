@@ -102,13 +102,13 @@ class ConformalHMM(HistoryTasks):
 
     Attributes
     ----------
-    states_ : the labels of the states, in the order in which they were declared or first met
-    symbols_ : the observations there are, where they are symbols
-    present_ : the last of the labels, from which what is predicted goes on
-    symmetry_, conformity_score_, model_, memory_ : what is used
+    states_ : the labels of the states, in order of declaration or first occurrence
+    symbols_ : the distinct observations, if they are symbols
+    present_ : the last label, from which predictions start
+    symmetry_, conformity_score_, model_, memory_ : the objects in use
     model_selection_ : with "auto" fixed on rows that do not calibrate, what the candidates scored
         there, a `definetti.models.selection.ModelSelection`; else None
-    n_steps_ : the length of the labelled history, without what the model was fixed on
+    n_steps_ : the length of the labelled history, training rows of a fixed model left out
 
     Notes
     -----
@@ -165,23 +165,23 @@ class ConformalHMM(HistoryTasks):
     def fit(
         self, observations: Any, states: Any, lengths: Any = None, groups: None = None
     ) -> ConformalHMM:
-        """Take in a labelled sequence.
+        """Fit to a labelled sequence.
 
         Parameters
         ----------
         observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
         states : (T,) labels, any hashable values
         lengths : list of int, optional
-            The lengths of its segments, where there are gaps between them of which nothing is
-            known. What is to be predicted follows the last segment.
+            The lengths of its segments, if gaps of unknown length separate them. Predictions
+            continue the last segment.
         groups : refused; many series are fitted by `GroupedConformalHMM`
 
         Notes
         -----
-        Of earlier segments the model learns as of the last; with ``symmetry="full"`` their
-        observations are dealt around, too. States are rearranged within the last segment alone,
-        which keeps the sets exact: to move them elsewhere would change the lengths. For new
-        sequences that follow none of the old ones see `definetti.ConformalSequences`.
+        The model learns from all segments; with ``symmetry="full"`` their observations are
+        rearranged, too. States are rearranged within the last segment alone, since moving them
+        across gaps would change the lengths of segments. For new sequences that continue none of
+        these see `definetti.ConformalSequences`.
         """
         if groups is not None:
             raise TypeError(
@@ -217,17 +217,16 @@ class ConformalHMM(HistoryTasks):
         ----------
         new_observations : (h,) the observations that follow the labelled ones
         confidence_level : float or dict, or a list of several, optional
-            Another level than the estimator's, or others. Several give a list of sets, all from
-            the same p-values.
+            A level, or several, instead of the estimator's. Several give a list of sets, all
+            from the same p-values.
         horizon : int, optional
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks or "departures" it may also reach beyond the new observations.
         lag : int, default 0
-            How many of the first new steps to leave out, because their labels are late and only
-            the present is of interest. Needs a fixed model and "spaced" blocks or "departures".
+            Label delay in steps: the first new steps, whose labels are late, get no sets. Needs a
+            fixed model and "spaced" blocks or "departures".
         verbose : bool, default False
-            Show a progress bar when it takes more than two seconds; on a terminal or in a
-            notebook only.
+            Show a progress bar after two seconds, on a terminal or in a notebook.
 
         Returns
         -------
@@ -236,8 +235,8 @@ class ConformalHMM(HistoryTasks):
 
         Notes
         -----
-        Whether an observation is missing, None or NaN, may depend on the state of its time alone;
-        for what is not observed *yet* use `horizon`.
+        Whether an observation is missing, None or NaN, may depend only on the state at that step;
+        for steps that are not observed *yet* use `horizon`.
         """
         checked_flag(verbose, "verbose")
         level = self.confidence_level if confidence_level is None else confidence_level
@@ -249,7 +248,7 @@ class ConformalHMM(HistoryTasks):
     def predict(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
     ) -> npt.NDArray[Any]:
-        """Return the most plausible state sequence, one label a step: a guess without a promise.
+        """Return the most plausible state sequence, one label a step, without a guarantee.
 
         With a guarantee about steps, the most probable state of each.
 
@@ -285,14 +284,14 @@ class ConformalHMM(HistoryTasks):
     ) -> PredictionSets | list[PredictionSets]:
         """Return the sets for many windows, each of which might follow the labelled history.
 
-        The same sets as `predict_set` has for each, as arrays. With a fixed model and "spaced"
-        blocks or "departures" all are worked out at once; else each by itself, equal ones once.
+        The sets equal those of `predict_set` and are returned as arrays. With a fixed model and
+        "spaced" blocks or "departures" all windows are ranked in one pass; else one by one.
 
         Parameters
         ----------
         windows : (B, h) or (B, h, d) observations, or a list of windows of equal length
         confidence_level : float or dict, or a list of several, optional
-            Another level than the estimator's; several give a list of `PredictionSets`.
+            A level instead of the estimator's; several give a list of `PredictionSets`.
         lag : as in `predict_set`
 
         Examples
@@ -321,7 +320,7 @@ class ConformalHMM(HistoryTasks):
         ----------
         windows : as in `predict_sets`
         candidates : (C, h) sequences of known states, optional
-            All there are if left out, in the order of `PredictionSets.candidates`: one step
+            All sequences if left out, in the order of `PredictionSets.candidates`: one step
             ahead a column for each of ``states_``.
         lag : as in `predict_set`
 
@@ -355,7 +354,7 @@ class ConformalHMM(HistoryTasks):
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
     ) -> dict[tuple[Hashable, ...], Rank]:
-        """Return every candidate with the whole numbers that its p-value is made of.
+        """Return every candidate with its rank, the whole numbers behind the p-value.
 
         Parameters
         ----------
@@ -369,13 +368,13 @@ class ConformalHMM(HistoryTasks):
     def p_value(
         self, new_observations: Any, states: Any, *, horizon: int | None = None, lag: int = 0
     ) -> float:
-        """Return the p-value of one state sequence: the membership oracle of the set.
+        """Return the p-value of one state sequence.
 
         Parameters
         ----------
         new_observations, horizon, lag : as in `predict_set`
-        states : (h,) the sequence to be judged, of any labels, also some that were never seen;
-            with a `lag`, the states after it alone
+        states : (h,) the sequence, of any labels, unseen ones included; with a `lag`, only the
+            states after it
         """
         task, codes = self._ask_about(new_observations, states, horizon, lag)
         ranked = rank(task, codes[None])
@@ -403,23 +402,23 @@ class ConformalHMM(HistoryTasks):
         lag: int = 0,
         verbose: bool = False,
     ) -> Any:
-        """Judge prediction sets by the truth.
+        """Evaluate prediction sets on true states.
 
         Parameters
         ----------
-        new_observations, states : (L,) what follows the labelled sequence, and its true states
+        new_observations, states : (L,) the rows that follow the history, and their true states
         confidence_level : float or dict, or a list of numbers, optional
-            Another level than the estimator's, or others: each state is judged by its own.
-            Several numbers give a list of evaluations, from one pass.
+            A level instead of the estimator's, or a level by state; several numbers give a list
+            of evaluations, from one pass.
         horizon : int, optional
-            Cut the segment into windows of so many steps and predict each from all before it; the
-            whole segment is one window if left out. Steps left over at the end are not judged.
+            Cut the rows into windows of this many steps and predict each from all rows before it;
+            one window if left out. Steps left over at the end are not evaluated.
         lag, verbose : as in `predict_set`
 
         Notes
         -----
-        The estimator itself learns nothing. A true state that the set could not list, never seen
-        and not declared, counts as not covered.
+        The estimator does not learn from these rows. A true state that is neither seen before nor
+        declared counts as not covered.
         """
         checked_flag(verbose, "verbose")
         return self._judge_windows(
@@ -447,7 +446,7 @@ class ConformalHMM(HistoryTasks):
         return share_right(self, new_observations, self._check_truth(readable(states, "states")))
 
     def check(self, **options: Unpack[CheckOptions]) -> Diagnosis:
-        """Test on the labelled history whether it is what `memory` takes it to be.
+        """Test the assumption of `memory` on the labelled history.
 
         Parameters
         ----------
@@ -457,8 +456,8 @@ class ConformalHMM(HistoryTasks):
 
         Notes
         -----
-        The segment that a model was fixed on, with `train_size`, is not tested: it calibrates
-        nothing. Rows are counted from its first all the same.
+        Rows that trained a fixed model do not calibrate and are not tested; row numbers include
+        them.
 
         Examples
         --------
