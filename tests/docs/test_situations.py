@@ -74,8 +74,8 @@ SITUATIONS = [
         "state now, and raise an alarm when the process changes.",
         ("One", "A stream"),
         "G",
-        "monitor = Monitor(ConformalHMM().fit(y, x))\ns = monitor.observe(new[0])\n"
-        'monitor.label("rain")',
+        "monitor = Monitor(ConformalHMM(train_size=0.5).fit(y, x))\n"
+        's = monitor.observe(new[0])\nmonitor.label("rain")',
     ),
     Situation(
         "Twelve wards, each with 200 labelled hours and new hours after them. Each ward should get "
