@@ -1,4 +1,4 @@
-"""Exact tests of the assumption that a labelled history is that of a hidden Markov model.
+"""Exact tests of the assumption that a labelled history comes from a hidden Markov model.
 
 All rearrangements of a history with the same sufficient statistics are equally probable under every
 hidden Markov model; so the rank of any statistic among those of rearrangements is an exact p-value.

@@ -1,4 +1,4 @@
-"""Whether successive observations depend on each other, given the state."""
+"""Test whether successive observations depend on each other, given the state."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from definetti.memory import Observation
 
 
 class Autocorrelation(Statistic, name="autocorrelation"):
-    """The dependence of an observation on the one before, given the state, column by column.
+    """Dependence of each observation on the previous one, given the state, for each column.
 
-    Numbers: the correlation of successive scores, positive or negative. Symbols: the likelihood of
-    each symbol given its state and the symbol before it, ``Σ n log n`` over such triples and
-    less that over the first two.
+    Numbers: the absolute correlation of successive scores. Symbols: twice the ``Σ n log n`` over
+    triples of a state, its symbol and the next symbol, less that over pairs of a state and the next
+    symbol.
     """
 
     question = "do successive observations depend on each other, given the state?"
@@ -35,7 +35,7 @@ class Autocorrelation(Statistic, name="autocorrelation"):
         return need_columns(sample)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        return np.stack([self._column(sample, one, draws) for one in sample.columns], axis=1)
+        return np.stack([self._column(sample, column, draws) for column in sample.columns], axis=1)
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
         if column.symbols is None:
@@ -78,8 +78,8 @@ class Autocorrelation(Statistic, name="autocorrelation"):
 
 @kernel
 def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
-    """Return the correlation of scores with the ones before; 0 where none vary."""
-    found = np.zeros(len(scores))
+    """Return the correlation of successive scores in each row; 0 where scores do not vary."""
+    correlations = np.zeros(len(scores))
     for b in range(len(scores)):
         product, squares = 0, 0
         row, links, now = scores[b], edges[b], int(scores[b, 0])
@@ -90,5 +90,5 @@ def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
                 squares += now * now + then * then
             now = then
         if squares > 0:
-            found[b] = 2 * product / squares
-    return found
+            correlations[b] = 2 * product / squares
+    return correlations

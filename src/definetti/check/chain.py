@@ -23,14 +23,14 @@ from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Age
 from definetti.memory import Order as StateMemory
 
-FEW = 8  # states, up to which each is looked at by itself, too
+FEW = 8  # the most states for which each also has a statistic of its own
 
 
 class Order(Statistic, name="order"):
-    """``Σ n_ijk log n_ijk`` over three successive tokens: order k against k + 1.
+    """Test order k against k + 1 by ``Σ n_ijk log n_ijk`` over three successive tokens.
 
-    Given the transition counts it grows with the likelihood of a chain that remembers one state
-    more. Reported as twice the likelihood ratio.
+    Given the transition counts, the sum grows with the likelihood of a chain of order k + 1.
+    Reported as twice the log-likelihood ratio.
     """
 
     question = "does the next state also depend on the one before the present?"
@@ -47,10 +47,10 @@ class Order(Statistic, name="order"):
         wide = np.diff(sample.exits)[sample.targets]
         ahead = np.concatenate([[0], wide.cumsum()])
         shifts, names = ahead[:-1] - sample.exits[sample.targets], np.arange(len(wide))
-        found = sum_pairs(draws.edges, draws.edges, shifts, names, int(ahead[-1]), sample.table)
+        total = sum_pairs(draws.edges, draws.edges, shifts, names, int(ahead[-1]), sample.table)
         moves, leaves = sample.moves
         known = 2 * sample.table[moves].sum() - sample.table[leaves].sum()
-        return np.asarray(2 * (found - known) / UNIT)[:, None]
+        return np.asarray(2 * (total - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         triples = int(np.maximum(np.diff(sample.begins) - 2, 0).sum())
@@ -68,9 +68,9 @@ class Order(Statistic, name="order"):
 
 
 class Transitions(Statistic, name="transitions"):
-    """The likelihood ratio of transition probabilities that change once, at the best place.
+    """Likelihood ratio of transition probabilities that change once.
 
-    Maximised over all places, in each segment by itself. Reported as twice its logarithm.
+    Maximised over the change point in each segment separately. Reported as twice its logarithm.
     """
 
     question = "do the transitions change over time?"
@@ -92,13 +92,13 @@ class Transitions(Statistic, name="transitions"):
         if row == begin:
             return Effect("they are the same at all times", 0.0)
         parts = sample.edges[begin:row], sample.edges[row:end]
-        sides = [np.bincount(one[one >= 0], minlength=len(sample.sources)) for one in parts]
-        sizes = [np.bincount(sample.sources, one)[sample.sources] for one in sides]
+        sides = [np.bincount(edges[edges >= 0], minlength=len(sample.sources)) for edges in parts]
+        sizes = [np.bincount(sample.sources, side)[sample.sources] for side in sides]
         both = (sizes[0] > 0) & (sizes[1] > 0)
         if not both.any():
             words = f"after {name_place(sample, row)} the chain is in other states"
             return Effect(words, 1.0, row)
-        n, m = (np.maximum(one, 1) for one in sizes)
+        n, m = (np.maximum(size, 1) for size in sizes)
         share = (sides[0] + sides[1]) / (n + m)
         off = np.abs(sides[0] / n - sides[1] / m) * both
         edge = int(np.argmax(off / np.sqrt((share * (1 - share) + 1e-9) * (1 / n + 1 / m))))
@@ -117,10 +117,9 @@ class Transitions(Statistic, name="transitions"):
 
 
 class Durations(Statistic, name="durations"):
-    """``log Σ run length²``, too large or too small, for all states and for each of a few.
+    """``log Σ run length²``, large or small, over all states and for each state if there are few.
 
-    How long a state lasts on average is a matter of the transition counts; how much that varies
-    is not.
+    The transition counts determine the mean run length of a state, but not its variance.
     """
 
     question = "do states last as long as the chain says?"
@@ -136,8 +135,8 @@ class Durations(Statistic, name="durations"):
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         few = len(sample.labels) if len(sample.labels) <= FEW else 0
-        found = np.log(_square_runs(draws.tokens, sample.heads, sample.begins, few))
-        return np.concatenate([found, -found], axis=1)
+        logs = np.log(_square_runs(draws.tokens, sample.heads, sample.begins, few))
+        return np.concatenate([logs, -logs], axis=1)
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = part % (values.shape[1] // 2)
@@ -161,22 +160,22 @@ class Durations(Statistic, name="durations"):
 
 @kernel
 def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int) -> IntArray:
-    """Sum squares of run lengths, over all runs and, if there are few states, over those of each.
+    """Sum squared run lengths over all runs and, if there are few states, for each state.
 
     A square is a sum of odd numbers, ``1 + 3 + …``: one for each step of the run. Even and odd
-    times have sums of their own, so that none waits for the one before.
+    times have separate sums, so that no addition waits for the previous one.
     """
     sums = np.zeros((len(tokens), 1 + few), dtype=np.int64)
-    each = np.zeros((2, max(few, 1)), dtype=np.int64)
+    partial_sums = np.zeros((2, max(few, 1)), dtype=np.int64)
     for b in range(len(tokens)):
-        each[:] = 0
+        partial_sums[:] = 0
         for s in range(len(begins) - 1):
             last, odd = -1, 0
             for t in range(begins[s], begins[s + 1]):
                 state = heads[np.uint64(tokens[b, t])]
                 odd = odd + 2 if state == last else 1
                 last = state
-                each[t & 1, np.uint64(state if few else 0)] += odd
-        sums[b, 0] = each.sum()
-        sums[b, 1:] = each[:, :few].sum(axis=0)
+                partial_sums[t & 1, np.uint64(state if few else 0)] += odd
+        sums[b, 0] = partial_sums.sum()
+        sums[b, 1:] = partial_sums[:, :few].sum(axis=0)
     return sums

@@ -1,8 +1,8 @@
-"""Observations of any kind, column by column, in the form in which they are tested.
+"""Encode observations of any kind as columns of symbols or numbers, as the tests read them.
 
-A column is symbols or numbers. Numbers become *scores*: the place of each among those of its state,
-as a normal deviate, so that no unit, outlier or law of a state plays a part. All of it is the same
-for every rearrangement, but for where it comes.
+Numbers become *scores*: the rank of each within its state, as a normal deviate, so that units,
+outliers and the distribution in a state do not matter. Rearrangements move these values without
+changing them.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, l
 from definetti.emissions.choice import kinds_of
 from definetti.emissions.mixed import NUMBERS, read_columns
 
-ONE = 2**16  # units of a score, which are whole numbers and add up in any order
-OFTEN = 5  # how often whole numbers come each, on average, to be symbols
-# Distinct values that an identifier has. By chance no column of so many values is monotone (2 of
-# 20! orders), and next to none has no value twice.
+ONE = 2**16  # units of a score: whole numbers, whose sums do not depend on the order
+OFTEN = 5  # mean count of a value from which on whole numbers are symbols
+# The fewest distinct values of an identifier. By chance a column of so many values is monotone in 2
+# of 20! orders, and hardly ever free of repeated values.
 IDENTIFIER_VALUES = 20
-IDENTIFIER_SHARE = 0.9  # distinct values over rows from which on symbols name the rows
+IDENTIFIER_SHARE = 0.9  # share of distinct values from which on symbols identify rows
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of observations: numbers, NaN where missing, or symbols, `MISSING` where missing.
 
-    `tokens` ``(T,)`` are the codes of what each was observed in; `places` those of the symbols in
-    their own order.
+    `tokens` ``(T,)`` are the codes of the rows' tokens; `places` are the ranks of the symbols by
+    their labels.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Column:
 
     @property
     def called(self) -> str:
-        """What it is called where other things have names as well."""
+        """Name of the column in messages."""
         return f"column {self.name}" if self.name else "observations"
 
     @cached_property
     def ranks(self) -> IntArray:
-        """The place of each value among all, equal ones at one; of no meaning where missing."""
+        """Rank of each value among all, equal for ties; without meaning where missing."""
         if self.symbols is not None:
             return self.places[self.symbols]
         assert self.values is not None
@@ -65,41 +65,41 @@ class Column:
 
     @cached_property
     def seen(self) -> CodeArray:
-        """Whether each is there, 1 or 0."""
+        """1 where a value is present, 0 where it is missing."""
         there = self.symbols != MISSING if self.values is None else ~np.isnan(self.values)
         return np.asarray(there, dtype=np.int8)
 
     @property
     def distinct(self) -> int:
-        """How many values there are."""
+        """Number of distinct values."""
         values: Any = self.symbols if self.values is None else self.values
         return len(np.unique(values[self.seen == 1]))
 
     @cached_property
     def cells(self) -> CodeArray:
-        """The name of each pair of token and symbol, −1 where it is missing."""
+        """Code of each row's pair of token and symbol, −1 where the symbol is missing."""
         names = self._pairs[1]
         return as_short_codes(np.where(self.seen == 1, names, -1), len(self._pairs[0]))
 
     @cached_property
     def cell_counts(self) -> tuple[IntArray, IntArray]:
-        """How many steps have each cell, and each token where it is not missing."""
+        """Counts of cells, and of the tokens of rows whose symbol is not missing."""
         there = self.cells >= 0
         wide = int(self.tokens.max()) + 1
         return np.bincount(self.cells[there]), np.bincount(self.tokens[there], minlength=wide)
 
     @cached_property
     def score_totals(self) -> list[tuple[IntArray, IntArray]]:
-        """The sum and the number of the scores of each token, of both kinds of scores."""
+        """Sum and number of the scores of each token, for both kinds of scores."""
         there, wide = self.seen == 1, int(self.tokens.max()) + 1
         own = self.tokens[there]
         sizes = np.bincount(own, minlength=wide)
-        sums = [np.bincount(own, one[there], minlength=wide) for one in self.scores]
-        return [(np.rint(one).astype(np.int64), sizes) for one in sums]
+        sums = [np.bincount(own, scores[there], minlength=wide) for scores in self.scores]
+        return [(np.rint(totals).astype(np.int64), sizes) for totals in sums]
 
     @cached_property
     def made_of(self) -> tuple[CodeArray, CodeArray]:
-        """The token and the symbol of each cell."""
+        """Token and symbol of each cell."""
         assert self.symbols is not None
         first = self._pairs[0]
         return self.tokens[first], self.symbols[first]
@@ -111,13 +111,13 @@ class Column:
 
     @cached_property
     def scores(self) -> tuple[CodeArray, CodeArray]:
-        """Each number's place among those of its token, and how far that is from the middle.
+        """Normal scores of numbers within their token, and centred squares of these scores.
 
-        In units, `GONE` where it is missing.
+        In units; `GONE` where a number is missing.
         """
         tokens = self.tokens
         assert self.values is not None
-        found = np.zeros(len(tokens))
+        deviates = np.zeros(len(tokens))
         there = np.flatnonzero(self.seen)
         order = there[np.lexsort((self.values[there], tokens[there]))]
         if len(order):
@@ -126,24 +126,24 @@ class Column:
             begin = np.flatnonzero(new)
             size = np.diff([*begin, len(order)])
             place = np.arange(len(order)) - np.repeat(begin, size) + 0.5
-            # Equal values share the middle of their places.
+            # Ties share their mean rank.
             run = np.cumsum(new | np.concatenate([[True], values[1:] != values[:-1]])) - 1
             middle = np.bincount(run, place) / np.bincount(run)
-            found[order] = ndtri(middle[run] / np.repeat(size, size))
-        scores = np.full((2, len(tokens)), GONE, dtype=np.int32)  # none is that far off
-        units: IntArray = np.rint(found[there] * ONE).astype(np.int64)
+            deviates[order] = ndtri(middle[run] / np.repeat(size, size))
+        scores = np.full((2, len(tokens)), GONE, dtype=np.int32)  # below every score
+        units: IntArray = np.rint(deviates[there] * ONE).astype(np.int64)
         scores[:, there] = units, _centred(units * units // ONE, tokens[there])
         return scores[0], scores[1]
 
 
 def _centred(numbers: IntArray, tokens: CodeArray) -> IntArray:
-    """Take from each number the mean of its token."""
+    """Subtract the rounded mean of its token from each number."""
     size = np.maximum(np.bincount(tokens), 1)
     return np.asarray(numbers - np.rint(np.bincount(tokens, numbers) / size).astype(int)[tokens])
 
 
 def read_observations(observations: Any, length: int) -> tuple[list[Column], dict[str, str]]:
-    """Read columns that can be tested; of the others return why they cannot, by their names."""
+    """Return the columns that can be tested, and by name the reasons why others cannot."""
     if observations is None:
         return [], {"observations": "there are none"}
     given = _columns(observations)
@@ -166,7 +166,7 @@ def read_observations(observations: Any, length: int) -> tuple[list[Column], dic
 
 
 def name_identifier(column: Column, begins: IntArray) -> str:
-    """Say why a column is an identifier, of rows or of times, to be left out; else return ""."""
+    """Return why a column is left out as an identifier of rows or times, or ""."""
     distinct, there = column.distinct, np.flatnonzero(column.seen)
     if distinct < IDENTIFIER_VALUES:
         return ""
@@ -185,18 +185,18 @@ def name_identifier(column: Column, begins: IntArray) -> str:
 
 
 def _columns(observations: Any) -> dict[str, tuple[str, Any]]:
-    """Return the kind and the values of each column, by its name."""
+    """Return the kind and the values of each column, by name."""
     kinds = kinds_of(observations)
-    found = dict(kinds.kinds)
-    whole = kinds.shape == "tuples" and "numbers" not in found.values()
+    by_column = dict(kinds.kinds)
+    whole = kinds.shape == "tuples" and "numbers" not in by_column.values()
     if kinds.shape in ("single", "nothing") or whole:
-        kind = "symbols" if whole else found.get(0, "nothing")
+        kind = "symbols" if whole else by_column.get(0, "nothing")
         return {"": (kind, listed(observations, "observations"))}
     if isinstance(observations, np.ndarray) and observations.ndim == 2:
         values: Mapping[Any, Any] = dict(enumerate(observations.T))
     else:
         values = read_columns(observations, "observations").values
-    return {str(key): (found.get(key, "nothing"), values[key]) for key in values}
+    return {str(key): (by_column.get(key, "nothing"), values[key]) for key in values}
 
 
 def _column(name: str, kind: str, values: Any) -> Column:
@@ -221,16 +221,16 @@ def _column(name: str, kind: str, values: Any) -> Column:
 
 
 def _numbers(values: Any) -> FloatArray:
-    """Return numbers as machine numbers, NaN where they are missing."""
+    """Return numbers as floats, NaN where missing."""
     entries = values if type(values) is np.ndarray else listed(values, "observations")
     try:
         return np.array(entries, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):  # one at a time, what arrays do not know
+    except (TypeError, ValueError, OverflowError):  # converted one by one
         return np.array([np.nan if is_missing(x) else as_float(x) for x in entries])
 
 
 def rank_labels(labels: Sequence[Any]) -> IntArray:
-    """Return the place of each label in their order, or in that of their names."""
+    """Return the rank of each label, by value or, if labels cannot be compared, by text."""
     try:
         order = sorted(range(len(labels)), key=lambda k: labels[k])
     except TypeError:

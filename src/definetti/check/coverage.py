@@ -1,8 +1,8 @@
-"""What a departure from the assumption costs: coverage of the default sets on the same history.
+"""Measure what a departure from the assumption costs: coverage of the default sets.
 
-With many rows every test rejects. Whether that matters is measured: the default estimator is fitted
-on the first half of the latest rows and predicts windows of the second half, each from all rows
-before it.
+With many rows every test rejects. To see whether that matters, the default estimator is fitted on
+the first half of the latest rows and predicts windows of the second half, each from all rows before
+the window.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from definetti.evaluation.intervals import exact_interval
 from definetti.evaluation.window_loop import count_windows, roll_segments
 from definetti.memory import Memory
 
-LATEST = 100_000  # rows that are looked at
-SLOW_WINDOWS = 500  # windows that are predicted where each takes milliseconds
-FEWEST = 20  # windows without which nothing is said
+LATEST = 100_000  # the most rows that are used
+SLOW_WINDOWS = 500  # the most windows where each takes milliseconds
+FEWEST = 20  # the fewest windows for a measurement
 
 
 class MeasuredCoverage(NamedTuple):
-    """How often the sets of the default estimator held the truth, window after window.
+    """Coverage of the default estimator's sets over the windows of a history.
 
     Attributes
     ----------
-    coverage : the share of windows whose true states are in their set
+    coverage : share of windows whose true states are in their set
     low, high : its exact 95 % interval, with windows taken as independent
     level : the confidence level of the sets
     horizon, windows : the steps of a window, and how many windows were predicted
@@ -48,7 +48,7 @@ class MeasuredCoverage(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """In words: whether coverage is lost."""
+        """A sentence that says whether coverage is lost."""
         ahead = "one step" if self.horizon == 1 else f"{self.horizon:,} steps"
         measured = (
             f"Default sets {ahead} ahead covered {self.coverage:.3f} [{self.low:.3f}, "
@@ -60,7 +60,7 @@ class MeasuredCoverage(NamedTuple):
 
 
 class NotMeasured(ValueError):
-    """Why coverage cannot be measured."""
+    """Coverage cannot be measured, for the reason in the message."""
 
 
 def measure_coverage(
@@ -90,7 +90,7 @@ def measure_coverage(
 
     known = np.diff(np.minimum(np.cumsum(lengths), half), prepend=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what sets lack shows in their coverage and size
+        warnings.simplefilter("ignore")  # shortcomings show in coverage and size
         try:
             cp = ConformalHMM(memory=memory, random_state=entropy)
             cp.fit(*rows(first, first + half), lengths=known[known > 0].tolist())

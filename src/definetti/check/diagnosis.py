@@ -1,4 +1,4 @@
-"""The report of a check: what each test found, and one verdict."""
+"""The report of a check: the result of each test, and one verdict."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from definetti.sets.base import Backend, installed
 
 @dataclass(frozen=True)
 class Finding:
-    """What one test found.
+    """The result of one test.
 
     Attributes
     ----------
-    statistic : of the sample, large where the assumption fails; of its most extreme part
-    p_value : exact, of this test alone
-    adjusted_p_value : so that the chance that any is below a level is at most the level
-    effect : what was found, in words; "not significant" where the adjusted p-value is above alpha
-    size : the number in them, of the sample itself whatever the p-value
-    row : how many rows come before the place of a change, where the test looks for one
-    part : the most extreme part: the name of a column, say
-    question : what the test answers
-    verdict : in words; with a remedy where the effect is material and one is feasible
+    statistic : the most extreme part's statistic of the sample, large where the assumption fails
+    p_value : the exact p-value of this test alone
+    adjusted_p_value : adjusted so that the chance that any is at most a level is at most the level
+    effect : the effect in words; "not significant" where the adjusted p-value is above alpha
+    size : the effect as a number, whatever the p-value
+    row : number of rows before the change, where the test estimates one
+    part : name of the most extreme part, such as a column
+    question : the question that the test answers
+    verdict : a sentence, with a remedy where the effect is material and a remedy is feasible
     testable : whether rearrangements differ in the statistic; if not, the test cannot reject
-    stands_out : by how many standard deviations of rearrangements it is above them
-    follows : the name of the failure that explains this one, where one does
-    material : whether it fails by at least the minimum effect, so that its verdict has advice
-    drawn : the same statistic of each rearrangement
+    stands_out : number of standard deviations above the mean of rearrangements
+    follows : name of the failure that explains this one, if any
+    material : whether the test fails with at least the minimum effect, so that advice is given
+    drawn : the statistic of each rearrangement
     """
 
     statistic: float
@@ -61,18 +61,18 @@ class Diagnosis:
 
     Attributes
     ----------
-    p_value : of all tests together, exact: at most a share ``a`` of true hidden Markov models has
-        one of ``a`` or less, at any length
-    tests : what each test found, by its name
+    p_value : the exact p-value of all tests together: under the assumption it is ``a`` or less with
+        probability at most ``a``, at any length
+    tests : the result of each test, by name
     untested : what could not be tested, and why
-    assumption : what was tested, in words
-    alpha : the level of the verdict
-    n_steps, n_resamples : how long the history is, and how many rearrangements were drawn at most
+    assumption : the assumption that was tested, in words
+    alpha : the significance level of the verdict
+    n_steps, n_resamples : number of steps, and the largest number of rearrangements drawn
     residuals : forecast pseudo-residuals of the next state and of the first five columns, by name,
         with bands from the same draws; empty with ``pictures=False``
     least_p_value : the smallest `p_value` that so many rearrangements can give
-    coverage : what departures cost: coverage of default sets on the same history; None with
-        ``horizon=None``, or where it cannot be measured
+    coverage : coverage of default sets on the same history; None with ``horizon=None``, or where
+        coverage cannot be measured
     """
 
     p_value: float
@@ -93,29 +93,33 @@ class Diagnosis:
 
     @property
     def testable(self) -> bool:
-        """Whether rearrangements differ in any test: if not, no test can reject."""
-        return any(one.testable for one in self.tests.values())
+        """Whether rearrangements differ in any test; if not, no test can reject."""
+        return any(finding.testable for finding in self.tests.values())
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The names of the tests that fail at the level `alpha`, all taken together.
+        """Names of the tests that fail at the level `alpha`, adjusted for all tests.
 
-        Material effects come first, then those that stand out the most, each after the failure
-        that explains it.
+        Material effects come first, then those with the largest `stands_out`, each after the
+        failure that explains it.
         """
-        found, alpha = self.tests.items(), self.alpha
-        failing = {k: one for k, one in found if one.testable and one.adjusted_p_value <= alpha}
+        items, alpha = self.tests.items(), self.alpha
+        failing = {
+            k: finding
+            for k, finding in items
+            if finding.testable and finding.adjusted_p_value <= alpha
+        }
 
         def tells(name: str) -> tuple[bool, float, bool]:
             finding = failing[name]
-            also = (one.stands_out for one in failing.values() if one.follows == name)
+            also = (other.stands_out for other in failing.values() if other.follows == name)
             return finding.material, max(finding.stands_out, *also, -np.inf), not finding.follows
 
         return tuple(sorted(failing, key=tells, reverse=True))
 
     @property
     def verdict(self) -> str:
-        """In words, with remedies where the assumption fails."""
+        """The verdict in words, with remedies where the assumption fails."""
         if not self.testable:
             return (
                 f"Nothing could be tested: all rearrangements of these {self.n_steps:,} steps look "
@@ -133,14 +137,14 @@ class Diagnosis:
                 f"No evidence against the assumption that {self.assumption} "
                 f"(p = {self.p_value:.3g})."
             )
-        found = [self.tests[name].verdict for name in self.failures]
-        if len(found) > 1:
-            found.insert(1, "The other failures may follow from it:")
+        sentences = [self.tests[name].verdict for name in self.failures]
+        if len(sentences) > 1:
+            sentences.insert(1, "The other failures may follow from it:")
         first = f"Evidence against the assumption that {self.assumption} (p = {self.p_value:.3g})."
-        return " ".join([first, *found])
+        return " ".join([first, *sentences])
 
     def beyond_spaced(self) -> Diagnosis:
-        """Return a copy without the remedy ``symmetry="spaced"``, for whoever uses it already."""
+        """Return a copy without the remedy ``symmetry="spaced"``, for users of that symmetry."""
 
         def drop(words: str) -> str:
             words = words.replace(", or symmetry='spaced'", "")
@@ -148,12 +152,12 @@ class Diagnosis:
             words = words.replace("take symmetry='spaced', or name", "name")
             return words.replace("symmetry='spaced', or ", "")
 
-        found = self.tests.items()
-        left = {name: replace(one, verdict=drop(one.verdict)) for name, one in found}
+        items = self.tests.items()
+        left = {name: replace(finding, verdict=drop(finding.verdict)) for name, finding in items}
         return replace(self, tests=left)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a data frame, one row a test, and one for the measured coverage.
+        """Return a data frame with a row for each test, and one for the measured coverage.
 
         Parameters
         ----------
@@ -163,7 +167,7 @@ class Diagnosis:
         columns: dict[str, list[Any]] = {"test": list(self.tests)}
         for key in ("statistic", "p_value", "adjusted_p_value", "size", "row", "part", "effect",
                     "verdict"):  # fmt: skip
-            columns[key] = [getattr(one, key) for one in self.tests.values()]
+            columns[key] = [getattr(finding, key) for finding in self.tests.values()]
         columns["row"] = [-1 if row is None else row for row in columns["row"]]
         if self.coverage is not None:
             share, words = self.coverage.coverage, self.coverage.verdict
@@ -174,27 +178,27 @@ class Diagnosis:
         return nw.from_dict(columns, backend=backend or installed()).to_native()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the data of pictures, as plain data."""
+        """Return everything but the data of plots, as plain Python values."""
         return {
             "p_value": self.p_value, "rejected": self.rejected, "failures": list(self.failures),
             "verdict": self.verdict, "alpha": self.alpha, "rows": self.n_steps,
             "resamples": self.n_resamples,
             "tests": {
-                name: {key.name: getattr(one, key.name) for key in fields(one) if key.compare}
-                for name, one in self.tests.items()
+                name: {key.name: getattr(test, key.name) for key in fields(test) if key.compare}
+                for name, test in self.tests.items()
             },
             "untested": dict(self.untested),
             "coverage": None if self.coverage is None else self.coverage._asdict(),
         }  # fmt: skip
 
     def plot(self, of: str | None = None, width: float = 9.0) -> Any:
-        """Draw residuals with their bands, and where each statistic is among those of the draws.
+        """Plot residuals with their bands, and each statistic among those of the draws.
 
         Parameters
         ----------
-        of : name of `residuals`, or of a column; those of the next state and of the first two
-            columns if left out
-        width : of the figure, in inches
+        of : name of `residuals`, or of a column; the next state and the first two columns if left
+            out
+        width : width of the figure in inches
 
         Returns
         -------
@@ -205,7 +209,7 @@ class Diagnosis:
         return plot_check(self, of, width)
 
     def _notes(self) -> list[str]:
-        """List what was not tested, and the measured coverage."""
+        """List untested parts with their reasons, and the measured coverage."""
         notes = [f"{name}: not tested, {why}" for name, why in self.untested.items()]
         if self.coverage is not None:
             notes.append(self.coverage.verdict)
@@ -217,22 +221,28 @@ class Diagnosis:
     def __repr__(self) -> str:
         wide = max(len(name) for name in self.tests)
         rows = [
-            f"{name:<{wide}}  p = {one.p_value:<6.3g} adjusted {one.adjusted_p_value:<6.3g} "
-            f"{one.effect}"
-            for name, one in self.tests.items()
+            f"{name:<{wide}}  p = {test.p_value:<6.3g} adjusted {test.adjusted_p_value:<6.3g} "
+            f"{test.effect}"
+            for name, test in self.tests.items()
         ]
         first, last = f"Diagnosis: {self.verdict}", f"({self._method()})"
         return "\n  ".join([first, *rows, *self._notes(), last])
 
     def _repr_html_(self) -> str:
         table = [
-            (name, one.question, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
-            for name, one in self.tests.items()
+            (
+                name,
+                test.question,
+                f"{test.p_value:.3g}",
+                f"{test.adjusted_p_value:.3g}",
+                test.effect,
+            )
+            for name, test in self.tests.items()
         ]
-        cells = ("".join(f"<td>{html.escape(one)}</td>" for one in row) for row in table)
+        cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table)
         body = "".join(f"<tr>{row}</tr>" for row in cells)
-        head = "".join(f"<th>{one}</th>" for one in ("test", "", "p", "adjusted", "effect"))
-        notes = "".join(f"<p>{html.escape(one)}</p>" for one in [*self._notes(), self._method()])
+        head = "".join(f"<th>{heading}</th>" for heading in ("test", "", "p", "adjusted", "effect"))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in [*self._notes(), self._method()])
         return (
             f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>{notes}"

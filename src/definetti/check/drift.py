@@ -1,4 +1,4 @@
-"""Whether the law of the observations changes over time."""
+"""Test whether the distribution of the observations changes over time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from definetti.check.statistic import Effect, Statistic
 
 
 class Drift(Statistic, name="drift"):
-    """The likelihood ratio of observations whose law changes once, at the best place.
+    """Likelihood ratio of observations whose distribution changes once.
 
-    Numbers: of scores that have another mean in each state, and of scores that have another
-    spread. Symbols: of other shares in each state. Maximised over all places, in each segment by
-    itself.
+    Numbers: changes of the mean, or of the spread, of the scores in each state. Symbols: changes of
+    the shares in each state. Maximised over the change point in each segment separately.
     """
 
     question = "do the observations change over time, given the state?"
@@ -35,10 +34,10 @@ class Drift(Statistic, name="drift"):
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         need_columns(sample)
-        return tuple(f"{one.name} {side}".strip() for one, side in _sides(sample))
+        return tuple(f"{column.name} {side}".strip() for column, side in _sides(sample))
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        return np.stack([self._split(sample, *one, draws)[0] for one in _sides(sample)], axis=1)
+        return np.stack([self._split(sample, *pair, draws)[0] for pair in _sides(sample)], axis=1)
 
     def _split(
         self, sample: Sample, column: Column, side: str, draws: Draws
@@ -82,10 +81,10 @@ class Drift(Statistic, name="drift"):
 def _shift(
     sample: Sample, column: Column, scores: CodeArray, begin: int, row: int, end: int
 ) -> tuple[float, float]:
-    """Return by how much the means of states move at a row: root mean square, and average.
+    """Return the change of the state means at a row: root mean square, and average.
 
-    Each state counts by how well its move is known: ``n m / (n + m)``, with so many scores before
-    and after. The squares are those of the statistic, so that opposite moves do not cancel.
+    States are weighted by ``n m / (n + m)``, with ``n`` scores before the row and ``m`` after it.
+    Changes are squared as in the statistic, so that opposite changes do not cancel.
     """
     sides = []
     for part in (slice(begin, row), slice(row, end)):
@@ -104,7 +103,7 @@ def _shift(
 
 
 def _sides(sample: Sample) -> list[tuple[Column, str]]:
-    """List what is looked at of each column."""
+    """List the tested properties of each column."""
     return [
         (column, side)
         for column in sample.columns

@@ -43,7 +43,7 @@ from definetti.memory import Memory
 
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None
 
-# Of the quick check.
+# The quick check.
 DRAWN = 199  # draws, with which the smallest p-value is 0.005
 CLEAR = 0.01  # the level of its verdict
 COLUMNS = 20  # the most columns that are tested
@@ -82,44 +82,44 @@ def check(
     observations : (T,) values of any kind, rows or a frame; None for a plain Markov chain
     states : (T,) labels, any hashable values
     lengths : list of int, optional
-        The lengths of the sequences, if there are several. Each is rearranged by itself, but for
-        the tests whether all have one law.
+        The lengths of the sequences, if there are several. Each is rearranged separately, except in
+        the tests whether all have the same distribution.
     groups : (T,) labels, optional
-        The series that each row belongs to, in whatever order rows come; each is a sequence then.
-        A row whose state is None is a gap, and what comes after it a sequence of its own.
+        The series that each row belongs to, with rows in any order; each series is a sequence.
+        A row whose state is None is a gap, and the rows after the gap are a new sequence.
     order : (T,) numbers or dates, optional
-        What the rows of a series are sorted by; as they come if left out. Messages name a row by
-        its place in the table, from 1, and its series.
+        Values that sort the rows of a series; rows keep their order if left out. Messages name a
+        row by its place in the table, from 1, and its series.
     rows_before : int or (T,) ints, default 0
-        How many rows came before the first, or before each, where these are a part of more rows:
-        messages count them, too.
+        Number of rows before the first, or before each, where the data are a part of a longer
+        table: messages count them, too.
     n_resamples : int, default 999
-        How many rearrangements are drawn, at most a million.
+        Number of rearrangements to draw, at most a million.
     memory : int, {"age", "observation"} or Memory, default 1
-        What the future is taken to depend on, as in `definetti.ConformalHMM`; this is what is
-        tested. With 2, a chain of order 2, and "order" tests it against order 3.
+        The memory that the tested assumption allows, as in `definetti.ConformalHMM`. With 2, a
+        chain of order 2, and "order" tests it against order 3.
     tests : list of names, statistics or functions, or dict from names to these, optional
         All that the data allow if left out: "order", "transitions", "durations", "autocorrelation",
-        "drift", and for several sequences "one_chain" and "one_emission". A function of one's
-        own, ``function(states, observations)``, is large where something is wrong.
+        "drift", and for several sequences "one_chain" and "one_emission". A function of your
+        own, ``function(states, observations)``, is large where the assumption fails.
     smoothing : bool, default False
         Break ties at random, which makes p-values exactly uniform.
     stop_after : int, optional
-        Stop drawing once every test has met so many rearrangements that are as extreme, 10 say:
+        Stop drawing once every test has so many rearrangements that are as extreme, such as 10:
         p-values remain exact (Besag & Clifford 1991), and are adjusted by Bonferroni and Holm.
     alpha : float, default 0.05
-        The level at which the verdict says that something fails.
+        The significance level of the verdict.
     random_state : int, numpy Generator or None
-        Where random numbers come from.
+        The source of random numbers.
     n_jobs : int, optional
-        How many threads to use, −1 for one a core; the result is the same.
+        Number of threads, −1 for one per core; the result is the same.
     pictures : bool, default True
-        Keep what `Diagnosis.plot` draws of residuals; that looks at up to 199 of the draws again.
+        Compute the residuals for `Diagnosis.plot`, in a second pass over up to 199 of the draws.
     horizon : int, optional, default 1
         Measure also what departures cost: the coverage of default sets so many steps ahead over
         the second half of the history. None leaves it out, which saves up to a few seconds.
     verbose : bool, default False
-        Show a progress bar when it takes more than two seconds.
+        Show a progress bar when the check takes more than two seconds.
 
     Examples
     --------
@@ -217,9 +217,9 @@ def _checked_rows(rows: Any, length: int) -> IntArray:
 
 
 def _choose(tests: Tests) -> dict[str, Statistic]:
-    """Return the statistics that `tests` stands for, by their names."""
+    """Return the statistics that `tests` lists, by name."""
     if tests is None:
-        return {name: made() for name, made in Statistic.named.items()}
+        return {name: kind() for name, kind in Statistic.named.items()}
     if isinstance(tests, (str, Statistic)) or callable(tests):
         tests = [tests]
     given: Mapping[Any, Any] = tests if isinstance(tests, Mapping) else dict(enumerate(tests))
@@ -261,7 +261,7 @@ def _sort_out(
 def _gather(
     own: list[FloatArray], pieces: Iterable[list[FloatArray]], stop_after: int | None
 ) -> list[FloatArray]:
-    """Put the sample's own values before those of the draws, of which no more than needed."""
+    """Concatenate the values of the sample and of as many draws as needed."""
     gathered = [[array] for array in own]
     for new in pieces:
         for values, array in zip(gathered, new, strict=True):
@@ -283,7 +283,7 @@ def _find(
     tested: Tested,
     alpha: float,
 ) -> Finding:
-    """Put together what a test found."""
+    """Return the result of one test."""
     effect = statistic.effect(sample, values, tested.part)
     testable, drawn = not are_alike(values), values[:, tested.part]
     significant = testable and tested.adjusted <= alpha
@@ -309,13 +309,13 @@ def check_quickly(
 ) -> Diagnosis:
     """Test the last rows of a labelled history with few draws, in about a second at any length.
 
-    Whatever it finds is exact, as of `check`: 199 rearrangements, at a level of 0.01. Of long
-    histories only the last rows are tested, which are a history, too: 50,000 of one column, fewer
-    of many, and of wide tables the first 20 columns. What is left out is in `Diagnosis.untested`.
+    P-values are exact, as in `check`, from 199 rearrangements; the level is 0.01. Of long histories
+    only the last rows are tested, which are a history, too: 50,000 of one column, fewer of more
+    columns, and of wide tables the first 20 columns. `Diagnosis.untested` lists what is left out.
 
     Parameters
     ----------
-    observations, states, memory, rows_before, random_state, pictures : as of `check`
+    observations, states, memory, rows_before, random_state, pictures : as for `check`
 
     Examples
     --------
@@ -327,7 +327,7 @@ def check_quickly(
     length, before = len(states), np.asarray(rows_before)
     columns, wide, rows = 0, 0, min(length, WORK // DRAWN)
     if observations is not None and len(observations) != length:
-        rows = length  # which is refused
+        rows = length  # which `check` refuses
     elif observations is not None:
         observations = piece(observations, length - rows, length)
         columns, observations, wide = _cut_columns(observations)
@@ -335,7 +335,7 @@ def check_quickly(
             last, rows = rows, WORK // (DRAWN * (1 + columns))
             observations = piece(observations, last - rows, last)
     states = piece(states, length - rows, length)
-    found = check(
+    diagnosis = check(
         observations, states, memory=memory, n_resamples=DRAWN, alpha=CLEAR,
         rows_before=before[length - rows :] if before.ndim else rows_before + length - rows,
         random_state=random_state, pictures=pictures, horizon=None,
@@ -345,11 +345,11 @@ def check_quickly(
         cut["rows"] = f"a quick check takes the last {rows:,} of {length:,}"
     if wide > columns:
         cut["columns"] = f"a quick check takes the first {columns} of {wide}"
-    return replace(found, untested={**found.untested, **cut})
+    return replace(diagnosis, untested={**diagnosis.untested, **cut})
 
 
 def _cut_columns(observations: Any) -> tuple[int, Any, int]:
-    """Return how many columns are looked at, these, and how many there are."""
+    """Return the number of columns tested, the observations, and the number of all columns."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         wide = len(native.columns)
@@ -360,7 +360,7 @@ def _cut_columns(observations: Any) -> tuple[int, Any, int]:
     if (kinds := kinds_of(observations)).shape not in ("rows", "tuples", "mappings"):
         return 1, observations, 1
     wide, first = len(kinds.kinds), list(kinds.kinds)[:COLUMNS]
-    if wide > COLUMNS and kinds.shape != "tuples":  # which may be symbols as a whole
+    if wide > COLUMNS and kinds.shape != "tuples":  # a tuple may be one symbol
         observations = [_cut_row(row, first) for row in observations]
     return min(wide, COLUMNS), observations, wide
 

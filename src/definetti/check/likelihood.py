@@ -1,11 +1,11 @@
-"""Log-likelihoods of counts, in whole numbers, and the best place to split a segment in two.
+"""Integer log-likelihoods of counts, and the best split of a segment in two.
 
 Likelihoods of chains are sums of ``n log n`` over counts. They are kept in units of ``2**-30``,
 rounded once for each count, so that equal counts give equal sums in whatever order they are added.
 
-Likelihood ratios are found for all split points of every segment, but for those near its ends, one
-step at a time: each step moves one count from the right to the left. Of several segments each has a
-split of its own.
+Likelihood ratios are computed for all split points of a segment except those near its ends, one
+step at a time: each step moves one count from the right side to the left. Each segment has its own
+split.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 
 UNIT = 2.0**30
-GONE = -(2**31)  # in the place of a number that is missing
-ROOM = 2**22  # cells that are counted in a table; where there may be more, they are sorted
-EDGE = 20  # of a segment, the first and the last twentieth are too short for a law of their own
+GONE = -(2**31)  # stands for a missing number
+ROOM = 2**22  # the most cells that are counted in a table; more are counted by sorting
+EDGE = 20  # no split in the first or the last twentieth of a segment
 
 
 def entropy_table(most: int) -> IntArray:
@@ -29,12 +29,12 @@ def entropy_table(most: int) -> IntArray:
 
 @kernel
 def deal(values: CodeArray, times: CodeArray) -> CodeArray:
-    """Return, for each step of each row, the value of the time that it is dealt."""
-    found = np.empty(times.shape, dtype=values.dtype)
+    """Return the values at the times of each row, ``(B, T)``."""
+    dealt = np.empty(times.shape, dtype=values.dtype)
     for b in range(len(times)):
         for t in range(times.shape[1]):
-            found[b, t] = values[times[b, t]]
-    return found
+            dealt[b, t] = values[times[b, t]]
+    return dealt
 
 
 def sum_by_segment(
@@ -55,7 +55,7 @@ def _sum_cells(keys: IntArray, room: int, table: IntArray) -> IntArray:
     if room <= ROOM:
         return _sum_counts(keys, room, table)
     counts = [np.unique(row[row >= 0], return_counts=True)[1] for row in keys]
-    return np.array([table[one].sum() for one in counts])
+    return np.array([table[row].sum() for row in counts])
 
 
 @kernel
@@ -66,7 +66,7 @@ def _sum_counts(keys: IntArray, room: int, table: IntArray) -> IntArray:
         for key in keys[b]:
             if key >= 0:
                 counts[key] += 1
-        for key in keys[b]:  # by the keys there are: of many cells few are counted
+        for key in keys[b]:  # over the keys that occur: of many cells few are counted
             if key >= 0:
                 sums[b] += table[counts[key]]
                 counts[key] = 0
@@ -83,8 +83,8 @@ def sum_pairs(
 ) -> IntArray:
     """Add up ``n log n`` over the counts of each row's pairs of successive names, in units.
 
-    A link is at least 0 where the next step follows in the same segment; `first` and `second` are
-    what the earlier and the later name add to the key of a pair, which is below `room`.
+    A link is at least 0 where the next step is in the same segment. The key of a pair is the sum of
+    `first` at the earlier name and `second` at the later one, and is below `room`.
     """
     if room < names.shape[1]:
         return np.asarray(table[count_pairs(names, links, first, second, room)].sum(axis=1))
@@ -105,7 +105,7 @@ def count_pairs(
             name = names[b, t]
             if links[b, t - 1] >= 0 and before >= 0 and name >= 0:
                 key = first[np.uint64(before)] + second[np.uint64(name)]
-                counts[b, t & 1, np.uint64(key)] += 1  # in turns: none waits for the one before
+                counts[b, t & 1, np.uint64(key)] += 1  # in turns, so that none waits
             before = name
     total: IntArray = counts[:, 0] + counts[:, 1]
     return total
@@ -120,19 +120,19 @@ def split_cells(
     all_cells: IntArray,
     all_groups: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Split counts at the best place: in each part cells have shares of their group.
+    """Find the best split of counts, where cells have their own shares of a group on each side.
 
     At each time of ``(B, T)`` a cell of a group is counted, −1 for none; `gains` are the steps of
-    `entropy_table`. Returned are ``(B,)`` log-likelihood ratios in units, summed over segments,
-    where the best split of the segment with the largest lies, and that largest. Draws have the
-    counts of the sample: of a single segment they are given, and not counted again.
+    `entropy_table`. Return ``(B,)`` log-likelihood ratios in units, summed over segments, the best
+    split of the segment with the largest ratio, and that largest ratio. Draws have the counts of
+    the sample: those of a single segment are given, and not counted again.
     """
     total = np.zeros(len(cells), dtype=np.int64)
     where = np.zeros(len(cells), dtype=np.int64)
     largest = np.full(len(cells), -1, dtype=np.int64)
     room, wide, single = len(all_cells), len(all_groups), len(begins) == 2
-    # Without signs, so that no index has to be looked at for being negative. Counts on the left
-    # of the split, and in the segment.
+    # Unsigned, so that indices need no check for negative values. Counts on the left of the split,
+    # and in the segment.
     left, whole = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
     own, every = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
     one = np.uint64(1)
@@ -144,7 +144,7 @@ def split_cells(
             group = groups[b, begins[s] : begins[s + 1]]
             if single:
                 left[:], own[:] = 0, 0
-            else:  # by the steps there are: of many cells few are in a segment
+            else:  # over the steps that occur: of many cells few are in a segment
                 for t in range(len(row)):
                     if row[t] >= 0:
                         left[row[t]], whole[row[t]] = 0, 0
@@ -178,9 +178,9 @@ def split_scores(
     sample_sum: IntArray,
     sample_size: IntArray,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Split numbers, `GONE` for none, where each part gives each group a mean, all variances one.
+    """Find the best split of numbers, where groups have their own means on each side, variance one.
 
-    Returned is what `split_cells` returns, with twice the log-likelihood ratios.
+    `GONE` stands for none. Return what `split_cells` returns, with twice the log-likelihood ratios.
     """
     total = np.zeros(len(scores))
     where = np.zeros(len(scores), dtype=np.int64)
@@ -198,7 +198,7 @@ def split_scores(
             group = groups[b, begins[s] : begins[s + 1]]
             if single:
                 sums[:], sizes[:], parts[:] = 0, 0, 0.0
-            else:  # by the steps there are: of many groups few are in a segment
+            else:  # over the steps that occur: of many groups few are in a segment
                 for g in group:
                     all_sum[g], all_size[g], sums[g], sizes[g], parts[g] = 0, 0, 0, 0, 0.0
                 for t in range(len(row)):

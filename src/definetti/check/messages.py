@@ -1,7 +1,8 @@
-"""Words and advice: minimum effects, feasible remedies, and phrases that several tests share.
+"""Messages and advice: minimum effects, feasible remedies, and phrases that several tests share.
 
-With many rows a test finds departures that no set would notice. Advice is given where the adjusted
-p-value is at most alpha, the effect has at least the minimum size, and the remedy is feasible.
+With many rows a test detects departures too small to change any set. Advice is given where the
+adjusted p-value is at most alpha, the effect has at least the minimum size, and the remedy is
+feasible.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ MIN_PROBABILITY_CHANGE = 0.05
 # The observed run length over the expected one, or the reverse. A mean run has at least one step,
 # so that lengths printed with one decimal differ.
 MIN_RUN_RATIO = 1.1
-# Of successive normal deviates: 0.007 bits.
+# Correlation of successive normal deviates: 0.007 bits.
 MIN_CORRELATION = 0.1
-# In standard deviations: a bound that covered 0.9 of normal values covers 0.86 of moved ones.
+# In standard deviations: a bound that covered 0.9 of normal values covers 0.86 of shifted ones.
 MIN_SHIFT = 0.2
-# Of the variance, in units of the variance: an interval that covered 0.9 covers 0.87.
+# Relative change of the variance: an interval that covered 0.9 covers 0.87.
 MIN_SPREAD_CHANGE = 0.2
 
 # Feasible remedies.
 
-# Rows for each state, on average, that a fit from fewer rows needs: half of them train a model,
+# Mean number of rows per state that a fit from fewer rows needs: half of them train a model,
 # and 20 calibrate. The smallest p-value is then 1/21, so that a set at level 0.95 can exclude
 # something.
 ROWS_PER_STATE = 40
@@ -48,21 +49,21 @@ FEASIBLE_SHARE = 0.9
 
 
 def below(size: float, minimum: float, unit: str) -> str:
-    """Return the minimum effect in words where an effect is below it, else nothing."""
+    """Return the minimum effect in words if an effect is below the minimum, else ""."""
     return f"{minimum:g} {unit}" if abs(size) < minimum else ""
 
 
 def describe_bits(
     values: FloatArray, steps: int, before: str, after: str = "", row: int | None = None
 ) -> Effect:
-    """Describe by how many bits a step the first likelihood ratio exceeds the mean of draws."""
+    """Describe by how many bits per step the first likelihood ratio exceeds the mean of draws."""
     bits = float((values[0] - values[1:].mean()) / (2 * np.log(2) * max(steps, 1)))
     words = f"{before} {max(bits, 0.0):.3f} bits{after}"
     return Effect(words, bits, row, below(bits, MIN_BITS, "bits"))
 
 
 def rows_needed(sample: Sample) -> int:
-    """Return how many rows a fit from fewer rows needs."""
+    """Return the number of rows that a fit from fewer rows needs."""
     return ROWS_PER_STATE * len(sample.labels)
 
 
@@ -83,13 +84,13 @@ def name_column(column: Column) -> str:
 
 
 def find_segment(sample: Sample, row: int) -> tuple[int, int, int]:
-    """Return the segment of the last of so many rows, and where it begins and ends."""
+    """Return the segment of the last of `row` rows, and where the segment begins and ends."""
     segment = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
     return segment, int(sample.begins[segment]), int(sample.begins[segment + 1])
 
 
 def name_place(sample: Sample, row: int) -> str:
-    """Name the last of so many rows: in its table, or in its sequence where there are several."""
+    """Name the last of `row` rows: in its table, or in its sequence if there are several."""
     if sample.origin is not None:
         rows, names = sample.origin
         if names is None:
@@ -102,7 +103,7 @@ def name_place(sample: Sample, row: int) -> str:
 
 
 def use_after(sample: Sample, row: int | None) -> str:
-    """Return the remedy for a change after so many rows."""
+    """Return the remedy for a change after `row` rows."""
     watch = "watch the stream with a monitor"
     if row is None:
         return watch
@@ -162,11 +163,11 @@ def write_verdict(
 
 
 def stand_out(values: FloatArray) -> float:
-    """Return by how many standard deviations the first value is above those of rearrangements."""
+    """Return how many standard deviations the first value is above the mean of the others."""
     drawn = values[1:][np.isfinite(values[1:])]
     if not len(drawn) or not np.isfinite(values[0]):
         return 0.0 if values[0] != np.inf else np.inf
-    unit = float(np.abs(drawn).max()) or 1.0  # so that no square is beyond all numbers
+    unit = float(np.abs(drawn).max()) or 1.0  # so that no square overflows
     drawn, own = drawn / unit, float(values[0] / unit)
     off, spread = own - float(drawn.mean()), float(drawn.std())
     if spread > 0:
@@ -175,8 +176,8 @@ def stand_out(values: FloatArray) -> float:
 
 
 def find_explained(sample: Sample, failing: Mapping[str, Statistic]) -> dict[str, str]:
-    """Return the name of the failure that explains another, by the name of the other."""
-    names = {one.known_as: name for name, one in failing.items()}
+    """Return the names of failures that another explains, each with the name of that other."""
+    names = {statistic.known_as: name for name, statistic in failing.items()}
     order, durations = names.get("order"), names.get("durations")
     if order is None or durations is None or sample.memory != Order(1):
         return {}

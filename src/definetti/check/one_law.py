@@ -1,4 +1,4 @@
-"""Whether several sequences have one law."""
+"""Test whether several sequences have the same distribution."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from definetti.check.statistic import CannotTest, Effect, Statistic
 
 
 class OneLaw(Statistic):
-    """A test across sequences, whose remedy is to fit each by itself."""
+    """A test across sequences, whose remedy is to fit each sequence by itself."""
 
     across = True
 
@@ -41,7 +41,7 @@ class OneLaw(Statistic):
 
 
 class OneChain(OneLaw, name="one_chain"):
-    """The likelihood ratio of transition probabilities that each sequence has for itself."""
+    """Likelihood ratio of separate transition probabilities for each sequence."""
 
     question = "do all sequences have the same transitions?"
 
@@ -53,7 +53,7 @@ class OneChain(OneLaw, name="one_chain"):
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         names = np.arange(len(sample.sources)), sample.sources
         split, less = (
-            sum_by_segment(draws.edges, one, sample.begins, sample.table) for one in names
+            sum_by_segment(draws.edges, cells, sample.begins, sample.table) for cells in names
         )
         moves, leaves = sample.moves
         known = int(sample.table[moves].sum() - sample.table[leaves].sum())
@@ -65,7 +65,7 @@ class OneChain(OneLaw, name="one_chain"):
 
 
 class OneEmission(OneLaw, name="one_emission"):
-    """The likelihood ratio of observations whose law each sequence has for itself, by column."""
+    """Likelihood ratio of a separate distribution of observations for each sequence, by column."""
 
     question = "do all sequences have the same observations, given the state?"
 
@@ -74,7 +74,7 @@ class OneEmission(OneLaw, name="one_emission"):
         return need_columns(sample, pairs=False)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        return np.stack([self._column(sample, one, draws) for one in sample.columns], axis=1)
+        return np.stack([self._column(sample, column, draws) for column in sample.columns], axis=1)
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
         own = np.where(column.seen == 1, sample.tokens, -1)
@@ -82,8 +82,8 @@ class OneEmission(OneLaw, name="one_emission"):
             scores, _ = column.scores
             return _part_means(draws.times, scores, own, sample.begins, len(sample.rows)) / ONE**2
         split, less = (
-            sum_by_segment(draws.times, one, sample.begins, sample.table)
-            for one in (column.cells, own)
+            sum_by_segment(draws.times, cells, sample.begins, sample.table)
+            for cells in (column.cells, own)
         )
         return 2 * (split - less) / UNIT
 
@@ -107,11 +107,11 @@ class OneEmission(OneLaw, name="one_emission"):
 def _part_means(
     times: CodeArray, scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
 ) -> FloatArray:
-    """Add up how far the mean of each group of a segment is from nought, in units of its variance.
+    """Add up squared means times sizes over the groups of all segments, for each row of times.
 
-    Scores ``(T,)`` come from `times` ``(B, T)``; a group is −1 where there is none.
+    Scores ``(T,)`` are taken at `times` ``(B, T)``; a group is −1 where a score is left out.
     """
-    found = np.zeros(len(times))
+    totals = np.zeros(len(times))
     sums, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     for b in range(len(times)):
         for s in range(len(begins) - 1):
@@ -120,8 +120,8 @@ def _part_means(
                     sums[groups[time]] += scores[time]
                     sizes[groups[time]] += 1
             for time in times[b, begins[s] : begins[s + 1]]:
-                g = groups[time]  # by the steps there are: of many groups few have any
+                g = groups[time]  # over the steps that occur: of many groups few have any
                 if g >= 0 and sizes[g]:
-                    found[b] += float(sums[g]) * float(sums[g]) / sizes[g]
+                    totals[b] += float(sums[g]) * float(sums[g]) / sizes[g]
                     sums[g], sizes[g] = 0, 0
-    return found
+    return totals

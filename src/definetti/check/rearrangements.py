@@ -4,12 +4,12 @@ All sequences with the same first state and the same transition counts are the E
 the first state to the last, of the graph of its transitions. By the BEST theorem a uniform trail is
 a uniform tree of last exits towards the last state, here drawn by Wilson's loop-erased walk, and a
 uniform order of every state's other exits. Observations are dealt anew within each state, as
-times: a draw is a path and a permutation of times. Each costs a pass over the sequence. Segments
-with gaps between them are rearranged each by itself. A *node* is a state of a segment, so that one
-pass over the nodes does them all.
+times: a draw is a path and a permutation of times, and takes one pass over the sequence. Segments
+with gaps between them are rearranged separately. A *node* is a state of a segment, so that one pass
+over the nodes rearranges all segments.
 
-Where several sequences have one law, steps may also move from one sequence to another. Of two
-sequences that are in one state so many steps before their ends, what follows may be exchanged:
+Where several sequences have one law, steps may also move from one sequence to another. Two
+sequences in the same state at the same distance from their ends may exchange the steps that follow:
 first states, lengths and the likelihood stay. All such exchanges, at every distance from the end
 and among any number of sequences, are independent shuffles, one for each distance and state, so
 that one pass over the sequences is a uniform draw.
@@ -37,21 +37,21 @@ from definetti._system.compiled import kernel
 from definetti._system.random import draw_below
 from definetti.check.sample import Draws, Sample
 
-LONG = 2**12  # cards, from which on to seed a generator for one shuffle pays
-HALF, LOW = np.uint64(2**32), np.uint64(2**32 - 1)  # of the bits of a word
+LONG = 2**12  # cards from which on it pays to seed a generator for one shuffle
+HALF, LOW = np.uint64(2**32), np.uint64(2**32 - 1)  # halves of the bits of a word
 STEPS, MOST = 2**19, 50  # the most steps, and draws, of a piece
-AT_ONCE = 2**16  # steps that are held in memory at once, if a draw has no more
+AT_ONCE = 2**16  # steps held in memory at once, unless a single draw has more
 
 Drawer = Callable[[np.random.Generator, int], tuple[CodeArray, CodeArray, CodeArray]]
 
 
 class Graph(NamedTuple):
-    """The transitions of a sequence in segments, as a graph to be walked.
+    """Transition graph of a sequence in segments.
 
     Times (`shelf`), exits (`deck`) and places in the deck of exits to another node (`outward`) are
     sorted by node; `shelves`, `decks` and `outwards` are where those of each node begin. An exit is
     a card: the number of an arc, and in its last `bits` bits the node that the arc leads to.
-    `token` and `edge` are what nodes and arcs are called in draws.
+    `token` and `edge` are the codes of nodes and arcs in draws.
     """
 
     node: CodeArray
@@ -74,7 +74,7 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     names += tokens
     first, names, _ = distinct_numbers(names)
     node, size = as_codes(names, length), len(first)
-    del names  # of a long sequence all that is not needed goes at once
+    del names  # frees memory, as sequences may be long
     shelf = as_codes(np.argsort(node, kind="stable"), length)
     goes_on = np.ones(length, dtype=bool)
     goes_on[begins[1:] - 1] = False
@@ -118,7 +118,7 @@ def _shuffle_long(rng: np.random.Generator, cards: CodeArray) -> None:
     the few words that would favour some are replaced by `draw_below`.
     """
     a, b, c, d = _draw_word(rng), _draw_word(rng), _draw_word(rng), _draw_word(rng)
-    a |= np.uint64(1)  # the one state that does not move is all zeros
+    a |= np.uint64(1)  # an all-zero state would never change
     one, k = np.uint64(1), np.uint64(len(cards) - 1)
     while k > 0:
         word = a + d
@@ -160,7 +160,7 @@ def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
         joined[graph.node[end - 1]] = True
     for v in range(size):
         u = v
-        while not joined[u]:  # the latest exit from each node is what is left of all loops
+        while not joined[u]:  # only the latest exit of each node is kept, which erases loops
             begin, end = graph.outwards[u], graph.outwards[u + 1]
             tree[u] = graph.outward[begin + draw_below(rng, end - begin)]
             u = graph.deck[tree[u]] & last_bits
@@ -177,8 +177,8 @@ def draw_members(
 ) -> tuple[CodeArray, CodeArray, CodeArray]:
     """Draw members of the class: tokens, edges and times, each ``(size, T)``.
 
-    An edge is the name of the transition out of a time, −1 where a segment ends. The observation
-    at a time is that which the history has at the time given here.
+    An edge is the code of the transition out of a time, −1 where a segment ends. `times` are the
+    times in the history from which the observations come.
     """
     length = len(graph.node)
     tokens = np.empty((size, length), dtype=graph.token.dtype)
@@ -208,11 +208,11 @@ def _walk(
     times: CodeArray,
 ) -> None:
     """Follow shuffled exits from the first node of each segment to the last."""
-    # Without signs, so that no index has to be looked at for being negative.
+    # Unsigned, so that indices need no check for negative values.
     to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
     bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
     tops = graph.decks[:-1].astype(np.uint64)  # the next card of each node
-    # Where few steps leave a node, the processor guesses that they stay, and waits for no card.
+    # Where few steps leave a node, the processor predicts the branch, and waits for no card.
     moves = 4 * len(graph.outward) > len(tokens)
     for s in range(len(graph.begins) - 1):
         begin, last = graph.begins[s], graph.begins[s + 1] - 1
@@ -276,7 +276,7 @@ def draw_tails(
     times = np.empty((size, length), dtype=tails.shelf.dtype)
     here = np.empty(len(tails.ends), dtype=np.int64)
     for b in range(size):
-        slot = np.arange(len(tails.ends))  # which sequence has what each one was up to here
+        slot = np.arange(len(tails.ends))  # the drawn sequence that takes each one's steps
         for g in range(len(tails.groups) - 1):
             begin, end = tails.groups[g], tails.groups[g + 1]
             for k in range(begin, end):
@@ -302,7 +302,7 @@ def draw_tails(
 def drawer_of(sample: Sample, across: bool, values: CodeArray | None = None) -> Drawer:
     """Return a function that draws rearrangements, within each sequence or across all.
 
-    With `values` ``(T,)`` these are dealt within each sequence, in the place of times.
+    If `values` ``(T,)`` are given, these are dealt within each sequence in place of times.
     """
     if across:
         tails = tails_of(sample.tokens, sample.edges, sample.begins)
@@ -326,33 +326,34 @@ def measure_draws(
     entropy: int,
     n_jobs: int | None,
 ) -> Iterator[list[FloatArray]]:
-    """Yield the values of each statistic, for one piece of the draws after the other.
+    """Yield the values of each statistic, one piece of the draws at a time.
 
     A statistic has a method `measure`, which returns a row of numbers for each draw.
-    Every piece has a random stream of its own, so that values do not depend on the number of
-    threads.
+    Every piece has its own random stream, so that values do not depend on the number of threads.
     """
     values = None
-    if len(sample.columns) == 1 and not (across or any(one.reads_times for one in statistics)):
-        column = sample.columns[0]  # dealt by itself: a byte a step, which is near by in memory
+    if len(sample.columns) == 1 and not (
+        across or any(statistic.reads_times for statistic in statistics)
+    ):
+        column = sample.columns[0]  # dealt directly: a byte per step, for locality
         values = None if column.symbols is None else column.cells
     draw = drawer_of(sample, across, values)
-    each = draws_per_piece(sample)
+    piece_size = draws_per_piece(sample)
 
     def measure(begin: int) -> list[FloatArray]:
         rng = np.random.default_rng([entropy, int(across), begin])
-        size, few = min(each, n_resamples - begin), max(1, AT_ONCE // len(sample))
-        found = []
+        size, few = min(piece_size, n_resamples - begin), max(1, AT_ONCE // len(sample))
+        measured = []
         for k in range(0, size, few):
             draws = Draws(*draw(rng, min(few, size - k)))
             if values is not None:
                 taken = [(values, draws.times)]
                 draws = Draws(draws.tokens, draws.edges, np.zeros(0, dtype=np.int8), taken)
-            found.append([one.measure(sample, draws) for one in statistics])
-            del draws  # before there are others
-        return [np.concatenate(values) for values in zip(*found, strict=True)]
+            measured.append([statistic.measure(sample, draws) for statistic in statistics])
+            del draws  # frees memory for the next ones
+        return [np.concatenate(values) for values in zip(*measured, strict=True)]
 
-    begins = range(0, n_resamples, each)
+    begins = range(0, n_resamples, piece_size)
     jobs = int(effective_n_jobs(checked_jobs(n_jobs, n_resamples)))
     if jobs == 1:
         yield from map(measure, begins)
@@ -360,8 +361,8 @@ def measure_draws(
     with ThreadPoolExecutor(jobs) as pool:
         waiting = [pool.submit(measure, begin) for begin in begins]
         try:
-            for one in waiting:
-                yield one.result()
+            for future in waiting:
+                yield future.result()
         finally:
-            for one in waiting:
-                one.cancel()
+            for future in waiting:
+                future.cancel()

@@ -1,12 +1,12 @@
-"""Forecast pseudo-residuals: the place of each step among those before it, with bands.
+"""Forecast pseudo-residuals: the rank of each step among earlier steps, with bands.
 
-The state that follows is placed among those that followed the present one before; an observation
-among those of its own state before. With ties broken by a coin of each step, such a place is
-uniform, and as a normal deviate it is the forecast pseudo-residual of Zucchini, MacDonald &
-Langrock (2016), of a law that is not assumed but was learned from the rows before.
+The next state is ranked among the earlier successors of the present state; an observation among the
+earlier observations of its state. With ties broken at random, such a rank is uniform, and as a
+normal deviate it is the forecast pseudo-residual of Zucchini, MacDonald & Langrock (2016), of a
+distribution that is not assumed but learned from the earlier rows.
 
 The bands come from the same curves of rearrangements. The observed curve and those of draws are
-exchangeable under the assumption, whatever the coins are, so that ranks alone give bands that are
+exchangeable under the assumption, whatever breaks the ties, so that ranks alone give bands that are
 valid at every length.
 """
 
@@ -29,10 +29,10 @@ from definetti.check.rearrangements import measure_draws
 from definetti.check.sample import Draws, Sample
 
 LEVEL = 0.95
-DRAWN, FEWEST = 199, 39  # draws that make bands
-WORK = 10**8  # steps that are placed for pictures, in all draws together
-COLUMNS = 5  # that have residuals; the first ones
-FINE = 2**10  # cells of a group at most
+DRAWN, FEWEST = 199, 39  # the most and the fewest draws for bands
+WORK = 10**8  # steps that are ranked for plots, in all draws together
+COLUMNS = 5  # the number of columns that have residuals: the first ones
+FINE = 2**10  # the most cells of a group
 QUANTILES, BINS, LAGS = 49, 20, 20
 NARROW = 2**8  # cells of a bin, in which quantiles are found by interpolation
 SMALLEST = 1e-12
@@ -44,10 +44,10 @@ class Curve(NamedTuple):
 
     Attributes
     ----------
-    at : (K,) where it was looked at
-    observed : (K,) of the sample
-    pointwise : (2, K) at each point by itself, 95 in 100 true models are inside, or more
-    simultaneous : (2, K) 95 in 100 true models, or more, are inside at all points together
+    at : (K,) the points of the curve
+    observed : (K,) the curve of the sample
+    pointwise : (2, K) holds the curve of a true model with probability ≥ 0.95 at each single point
+    simultaneous : (2, K) holds it at all points together with probability ≥ 0.95
     """
 
     at: FloatArray
@@ -57,17 +57,17 @@ class Curve(NamedTuple):
 
     @property
     def outside(self) -> npt.NDArray[np.bool_]:
-        """(K,) whether the observed curve is beyond the simultaneous band."""
+        """(K,) whether the observed curve is outside the simultaneous band."""
         low, high = self.simultaneous
         return np.asarray((self.observed < low) | (self.observed > high))
 
 
 def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curve:
-    """Return the observed curve with its bands.
+    """Return the observed curve with bands from the curves of the sample and the draws.
 
-    Pointwise: the order statistics beyond which a share of the curves lies, half on each side.
-    Simultaneous: from the middle as far to both sides as the pointwise spread is there, times the
-    one number that leaves no more than the share outside anywhere (Myllymäki et al. 2017).
+    Pointwise: the order statistics with half of ``1 − level`` on each side. Simultaneous: the
+    median plus and minus the pointwise widths, scaled by the smallest factor for which at most a
+    share ``1 − level`` of the curves leaves the band anywhere (Myllymäki et al. 2017).
     """
     number = len(curves)
     share = 1 - level
@@ -85,15 +85,15 @@ def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curv
 
 
 class Residuals(NamedTuple):
-    """The three pictures of one kind of residuals, with bands from the draws.
+    """Three curves of one kind of residuals, with bands from the draws.
 
     Attributes
     ----------
-    size : how many residuals there are
-    quantiles : of the residuals, at those of the normal law
-    histogram : of the residuals before they become normal deviates: uniform, so about 1 everywhere
-    autocorrelation : of the residuals, by lag
-    n_draws : how many rearrangements the bands are made of
+    size : number of residuals
+    quantiles : quantiles of the residuals, at those of the normal distribution
+    histogram : histogram of the residuals before they become normal deviates: about 1 everywhere
+    autocorrelation : autocorrelation of the residuals, by lag
+    n_draws : number of rearrangements for the bands
     """
 
     size: int
@@ -104,26 +104,28 @@ class Residuals(NamedTuple):
 
 
 def find_residuals(sample: Sample, n_resamples: int, entropy: int) -> dict[str, Residuals]:
-    """Return residuals of the next state and of the first columns, by their names."""
+    """Return residuals of the next state and of the first columns, by name."""
     series = list(_list_series(sample, np.random.default_rng([entropy, 3])))
     if not series:
         return {}
     most = max(FEWEST, min(DRAWN, WORK // (len(sample) * len(series))))
     number = min(most, n_resamples)
     pieces = measure_draws(sample, series, False, number, entropy, None)
-    own = [one.measure(sample, sample.itself) for one in series]
-    curves = [np.concatenate(each) for each in zip(own, *pieces, strict=True)]
-    return {one.name: one.describe(each, number) for one, each in zip(series, curves, strict=True)}
+    own = [kind.measure(sample, sample.itself) for kind in series]
+    curves = [np.concatenate(rows) for rows in zip(own, *pieces, strict=True)]
+    return {
+        kind.name: kind.describe(rows, number) for kind, rows in zip(series, curves, strict=True)
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One kind of residuals: what is placed at each step of a draw, and among what.
+    """One kind of residuals: the values that are ranked at each step of a draw, and their groups.
 
-    `cells` are names of what is placed, in order, group after group: of each transition where
-    `moves`, else of what is observed at each time; −1 for nothing, and last. `begins` are the first
-    cells of each cell's group, `coins` a uniform number for each step, `size` how many residuals
-    there are.
+    `cells` are ordered codes of the values, group after group: of each transition where `moves`,
+    else of the observation at each time; −1 for none, and in the last entry. `begins` are the first
+    cells of each cell's group, `coins` a uniform number for each step, `size` the number of
+    residuals.
     """
 
     name: str
@@ -145,7 +147,7 @@ class Series:
         return np.asarray((np.arange(count) + 0.5) / count)
 
     def place(self, sample: Sample, draws: Draws) -> FloatArray:
-        """Return the place of each step, between 0 and 1, NaN where there is none: (B, T)."""
+        """Return the rank of each step, between 0 and 1, NaN where there is none: (B, T)."""
         names = draws.times
         if self.moves:
             names = np.full_like(draws.edges, -1)
@@ -161,14 +163,14 @@ class Series:
         cells = (np.minimum(row * number, number - 1).astype(np.int64) for row in seen)
         counts = [np.bincount(row, minlength=number) for row in cells]
         wanted = self.shares * self.size
-        quantiles = [np.interp(wanted, np.append(0, one.cumsum()), edges) for one in counts]
+        quantiles = [np.interp(wanted, np.append(0, row.cumsum()), edges) for row in counts]
         shares = np.array(counts).reshape(len(counts), self.bins, NARROW).sum(axis=2)
         most = int(min(LAGS, max(1, np.diff(sample.begins).max() // 4)))
         lags = correlate_lags(ndtri(places, out=places), sample.begins, most)
         return np.hstack([ndtri(quantiles), shares * (self.bins / self.size), lags])
 
     def describe(self, curves: FloatArray, n_draws: int) -> Residuals:
-        """Return the pictures of the sample's own residuals and those of draws."""
+        """Return the curves of the sample's residuals, with bands from the draws."""
         ends = np.cumsum([len(self.shares), self.bins])
         quantiles, histogram, lags = np.split(curves, ends, axis=1)
         middles = (np.arange(self.bins) + 0.5) / self.bins
@@ -182,7 +184,7 @@ class Series:
 
 
 def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Series]:
-    """Yield what has residuals: the states, where there are several, and the first columns."""
+    """Yield residuals of the next state, if there are several states, and of the first columns."""
 
     def make(name: str, groups: CodeArray, ranks: CodeArray, seen: Any, size: int) -> Series:
         first, names, _ = distinct_rows(np.column_stack([groups[seen], ranks[seen]]))
@@ -195,8 +197,8 @@ def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Ser
 
     moves = int((sample.edges >= 0).sum())
     if len(sample.rows) > 1 and moves > 1:
-        # By the labels and not by their codes, which tell what came first: rearrangements do not
-        # have that in common.
+        # By labels, not by codes: these depend on the order of first appearance, which
+        # rearrangements do not share.
         ranks = rank_labels(sample.labels)[sample.heads[sample.targets]]
         yield make(NEXT, sample.sources, ranks, np.arange(len(ranks)), moves)
     for column in sample.columns[:COLUMNS]:
@@ -206,10 +208,10 @@ def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Ser
 
 
 def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray]:
-    """Merge cells that are next to each other in groups that have too many.
+    """Merge neighbouring cells in groups that have too many.
 
-    Which is below is a matter of a coin then. That no picture shows, and a step is placed at the
-    same cost, near by in memory, however many values were seen.
+    Merged values are tied, which no plot shows, and the cost and memory of ranking a step do not
+    grow with the number of values.
     """
     begins = np.searchsorted(groups, groups)
     sizes = np.searchsorted(groups, groups, side="right") - begins
@@ -222,12 +224,12 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
 
 @kernel
 def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) -> FloatArray:
-    """Place each cell of a row among those of its group before it, ties by a coin.
+    """Rank each cell of a row among the earlier cells of its group, with ties broken by `coins`.
 
-    Returned is ``(B, T)`` between 0 and 1, NaN for nothing; sums over cells are in Fenwick trees.
+    Return ``(B, T)`` between 0 and 1, NaN for cells of −1; sums over cells are in Fenwick trees.
     """
     rows, length = cells.shape
-    found = np.full((rows, length), np.nan)
+    places = np.full((rows, length), np.nan)
     room = len(begins)
     ends = np.empty(room, dtype=begins.dtype)
     for c in range(room - 1, -1, -1):
@@ -245,26 +247,26 @@ def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) 
             while j > 0:
                 less += tree[g + j - 1]
                 j -= j & -j
-            found[b, t] = (less + coins[t] * (same[c] + 1)) / (total[g] + 1)
+            places[b, t] = (less + coins[t] * (same[c] + 1)) / (total[g] + 1)
             same[c] += 1
             total[g] += 1
             j, wide = c - g + 1, ends[c] - g
             while j <= wide:
                 tree[g + j - 1] += 1
                 j += j & -j
-    return found
+    return places
 
 
 @kernel
 def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatArray:
     """Return the autocorrelation of each row at lags 1, 2, …, within segments."""
-    found = np.zeros((len(residuals), lags))
+    correlations = np.zeros((len(residuals), lags))
     off = np.empty(residuals.shape[1])
     for b in range(len(residuals)):
         mean, spread, size = 0.0, 0.0, 0
-        for one in residuals[b]:
-            if not np.isnan(one):
-                mean += one
+        for residual in residuals[b]:
+            if not np.isnan(residual):
+                mean += residual
                 size += 1
         mean /= max(size, 1)
         for t in range(len(off)):
@@ -278,5 +280,5 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
                 later = off[t + 1 : min(t + 1 + lags, begins[s + 1])]
                 for k in range(len(later)):
                     total[k] += off[t] * later[k]
-        found[b] = total / spread
-    return found
+        correlations[b] = total / spread
+    return correlations

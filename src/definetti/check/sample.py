@@ -1,4 +1,4 @@
-"""A labelled history as it is tested: tokens, transitions and columns, in codes."""
+"""A labelled history encoded for the tests: tokens, transitions and columns."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from definetti.data.labels import MISSING, Alphabet, checked_states, read_length
 from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.base import checked_tokens
 
-KEPT = 4  # columns of draws, so that wide tables take no more memory
+KEPT = 4  # the most columns of draws that are cached, which bounds memory for wide tables
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Rearrangements of a sample, a row each.
+    """Rearrangements of a sample, one per row.
 
     Attributes
     ----------
@@ -45,21 +45,21 @@ class Draws:
     _taken: list[tuple[CodeArray, CodeArray]] = field(default_factory=list, repr=False)
 
     def take(self, values: CodeArray) -> CodeArray:
-        """Return what each step has of ``(T,)`` values that travel with observations: (B, T).
+        """Return ``(T,)`` values that move with the observations, at each step of draws: (B, T).
 
-        Of the first few values it is kept, for the next statistic that takes them.
+        The results for the first few arrays are cached for other statistics.
         """
         for known, taken in self._taken:
             if known is values:
                 return taken
-        found = deal(values, self.times)
+        dealt = deal(values, self.times)
         if len(self._taken) < KEPT:
-            self._taken.append((values, found))
-        return found
+            self._taken.append((values, dealt))
+        return dealt
 
 
 class Origin(NamedTuple):
-    """The row of the table that each step is, from 0, and the series of each row, if several."""
+    """The table row of each step, from 0, and the series of each row, if there are several."""
 
     rows: IntArray
     names: list[Hashable] | None
@@ -71,18 +71,18 @@ class Sample:
 
     Attributes
     ----------
-    labels : of the states
+    labels : the labels of the states
     states, tokens : (T,) codes; a token is the state and what a memory adds to it
-    rows : (n, w) what each token is made of, the state first
+    rows : (n, w) the components of each token, the state first
     begins : (S + 1,) where segments begin, and the last ends
     edges : (T,) the transition out of each time, −1 where a segment ends
-    sources, targets : (E,) from where to where each transition leads, sorted by both
-    columns : of the observations
-    others : what cannot be tested, and why
-    memory : what the future is taken to depend on
-    raw : the observations as they came
-    before : how many rows come before its first, where it is a part of them
-    origin : where it is from, if it is many series of a table, or some rows of one
+    sources, targets : (E,) the tokens before and after each transition, sorted by both
+    columns : the columns of the observations
+    others : columns that cannot be tested, and why
+    memory : the memory that the assumption allows
+    raw : the observations as given
+    before : number of rows before the first, where the sample is a part of a longer history
+    origin : the table rows of the steps, for several series of a table or some rows of one
     """
 
     labels: tuple[Hashable, ...]
@@ -124,30 +124,30 @@ class Sample:
 
     @cached_property
     def moves(self) -> tuple[IntArray, IntArray]:
-        """How often each transition is made, and each token left."""
+        """Counts of each transition, and of the transitions out of each token."""
         moves = np.bincount(self.edges[self.edges >= 0], minlength=len(self.sources))
         leaves = np.bincount(self.sources, moves, len(self.rows)).astype(np.int64)
         return moves, leaves
 
     @cached_property
     def gains(self) -> IntArray:
-        """By how much each entry of `table` is below the next."""
+        """Differences of successive entries of `table`."""
         return np.diff(self.table)
 
     @property
     def itself(self) -> Draws:
-        """The sample, as if it was a draw."""
+        """The sample as a single draw."""
         times = as_codes(np.arange(len(self)), len(self))
         return Draws(self.tokens[None], self.edges[None], times[None])
 
     def find_row(self, row: int) -> int:
-        """Return the row that so many steps end in, from 1, as it is counted where it is from."""
+        """Return the number of the last of `row` rows, from 1, as counted in the original table."""
         if self.origin is not None and row > 0:
             row = int(self.origin.rows[row - 1]) + 1
         return self.before + row
 
     def name(self, token: int) -> str:
-        """Write a token for a person: its state, and those before it where they belong to it."""
+        """Return a token as text: its state, after the earlier states that are part of it."""
         row = self.rows[token]
         if not isinstance(self.memory, Order):
             return str(self.labels[row[0]])
@@ -162,12 +162,12 @@ def read_sample(
     before: int = 0,
     origin: Origin | None = None,
 ) -> Sample:
-    """Take in a labelled sequence."""
+    """Encode a labelled sequence."""
     labels = checked_states(states)
     if not labels:
         raise ValueError("states is empty; a check needs a labelled history of some steps")
-    each = read_lengths(lengths, len(labels), "states")
-    begins = np.concatenate([[0], each.cumsum()])
+    sizes = read_lengths(lengths, len(labels), "states")
+    begins = np.concatenate([[0], sizes.cumsum()])
     alphabet = Alphabet().extended(labels)
     codes = alphabet.encode(labels, "states")
     del labels
@@ -191,7 +191,7 @@ def read_sample(
 def trace_tokens(
     codes: IntArray, columns: list[Column], begins: IntArray, memory: Memory
 ) -> tuple[IntArray, IntArray]:
-    """Return the tokens of states in segments, in codes, and what each is made of."""
+    """Return the codes of the tokens of states in segments, and the components of each token."""
     if memory == Order(1):
         return codes, np.arange(int(codes.max()) + 1)[:, None]
     own = columns[0].symbols if len(columns) == 1 else None

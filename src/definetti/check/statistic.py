@@ -1,4 +1,4 @@
-"""The contract of a statistic, and statistics made of a user's function."""
+"""The contract of a statistic, and a statistic that calls a user's function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from definetti.data.series import at_rows
 
 
 class CannotTest(ValueError):
-    """Why a statistic cannot be computed for a sample."""
+    """A statistic cannot be computed for a sample, for the reason in the message."""
 
 
 class Effect(NamedTuple):
@@ -25,8 +25,8 @@ class Effect(NamedTuple):
     Attributes
     ----------
     words : a sentence without its full stop
-    size : the number in it
-    row : how many rows come before the place of a change, where the test looks for one
+    size : the effect as a number
+    row : number of rows before the change, where the test estimates one
     short_of : the minimum effect for advice, in words, where this one is smaller; else empty
     """
 
@@ -39,16 +39,16 @@ class Effect(NamedTuple):
 class Statistic(Named, ABC):
     """A number for every rearrangement of a labelled sequence, large where an assumption fails.
 
-    It may depend on the rearrangement in any way: its p-value is exact. It may have several parts,
-    one for each column say, of which the most extreme counts; the p-value remains exact.
+    A statistic may be any function of the rearrangement: its p-value is exact. A statistic may have
+    several parts, such as one for each column; the most extreme counts, and the p-value is exact.
 
     Attributes
     ----------
-    question : what it answers, in a few words
-    across : whether steps are to move from one sequence to another, where there are several; else
-        each is rearranged by itself
-    reads_times : whether `measure` reads `Draws.times`; False, where `Draws.take` is enough, allows
-        that symbols are dealt in their place
+    question : the question that the test answers, in a few words
+    across : whether steps move from one sequence to another, where there are several; else each
+        sequence is rearranged separately
+    reads_times : whether `measure` reads `Draws.times`; False, where `Draws.take` is enough, lets
+        symbols be dealt in place of times
     """
 
     question: ClassVar[str] = ""
@@ -70,15 +70,15 @@ class Statistic(Named, ABC):
         Parameters
         ----------
         values : (1 + M, number of parts) of the sample itself, then of the draws
-        part : the most extreme
+        part : index of the most extreme part
         """
 
     @abstractmethod
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        """Return what to do where the test fails, in words that follow a colon.
+        """Return the remedy where the test fails, in words that follow a colon.
 
-        Name only what is feasible for this sample: return an empty text if nothing is. It is not
-        called for an effect that is short of the minimum.
+        Name only remedies that are feasible for this sample, or return an empty string. `remedy` is
+        not called for an effect below the minimum.
         """
 
 
@@ -102,12 +102,12 @@ class Own(Statistic):
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        found = []
+        values = []
         for tokens, times in zip(draws.tokens, draws.times, strict=True):
             states = [sample.labels[code] for code in sample.heads[tokens].tolist()]
             seen = None if sample.raw is None else at_rows(sample.raw, times)
-            found.append(self._number(self.function(states, seen)))
-        return np.array(found)[:, None]
+            values.append(self._number(self.function(states, seen)))
+        return np.array(values)[:, None]
 
     def _number(self, value: Any) -> float:
         try:
