@@ -23,26 +23,26 @@ class Adapting(Baseline):
 
     @property
     def alpha_(self) -> Fraction:
-        """What is left out now; it may be below 0 or above 1."""
+        """The current miscoverage level; it may be below 0 or above 1."""
         return Fraction(self._rule.alpha)
 
     @property
     def rounds_(self) -> int:
-        """How many windows came in with their labels."""
+        """Number of windows that were added with their labels."""
         return self._rule.n_labels
 
     @property
     def misses_(self) -> int:
-        """How many of their sets missed."""
+        """Number of these windows that their sets missed."""
         return self._rule.n_missed
 
     def partial_fit(self, observations: Any, states: Any) -> Self:
-        """Judge the set of a new window by its labels, adapt the level, and take the window in."""
+        """Compare the set of a new window with its labels, adapt the level, and add the window."""
         if not self._is_fitted():
             return self.fit(observations, states)
-        found = self._judge_one(*self._ask_about(observations, states))
+        standing = self._judge_one(*self._ask_about(observations, states))
         super().partial_fit(observations, states)
-        self._rule.update(found.p_value(), missed=not found.exceeds(self.alpha_))
+        self._rule.update(standing.p_value(), missed=not standing.exceeds(self.alpha_))
         return self
 
     def _check(self) -> None:
@@ -68,13 +68,12 @@ class Adapting(Baseline):
 class AdaptiveInference(Adapting, name="adaptivelevel"):
     """Adaptive conformal inference (Gibbs & Candès 2021).
 
-    Each `partial_fit` is a round: the window that it brings, as long as it is, is judged by the
-    set that it would have been given just before, and ``alpha += gamma · (1 − level − miss)``.
+    Each `partial_fit` is a round: the new window, of any length, is compared with the set predicted
+    from the data before it, and ``alpha += gamma · (1 − level − miss)``.
 
     Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
     minus the level by at most ``(max(level, 1 − level) + gamma) / (gamma T)``. Nothing is
-    guaranteed of a single set; the set is everything where ``alpha <= 0``, empty where
-    ``alpha >= 1``.
+    guaranteed for a single set, which is full where ``alpha <= 0`` and empty where ``alpha >= 1``.
 
     Parameters
     ----------
@@ -83,8 +82,8 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
 
     Attributes
     ----------
-    alpha_ : what is left out now, a fraction that may be below 0 or above 1
-    rounds_, misses_ : how many windows came in with their labels, and how many sets missed
+    alpha_ : the current miscoverage level, a fraction that may be below 0 or above 1
+    rounds_, misses_ : number of windows added with their labels, and of sets that missed
 
     Examples
     --------
@@ -109,10 +108,10 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
 class TunedLevel(Adapting, name="dtaci"):
     """Adaptive conformal inference that tunes its step (Gibbs & Candès 2022).
 
-    Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
-    `AdaptiveInference` promises. Of their average, which sets are made by, nothing is guaranteed.
+    Guaranteed, for any data whatever: each step size by itself has the guarantee of
+    `AdaptiveInference`. Their average, which determines the sets, has no guarantee.
 
-    Attributes and rounds are those of `AdaptiveInference`, the rule `definetti.levels.DtACI`.
+    Attributes and rounds are those of `AdaptiveInference`, with the rule `definetti.levels.DtACI`.
     """
 
     title = "dynamically tuned adaptive conformal inference"
@@ -123,9 +122,10 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     """Conformal PID control on p-values (Angelopoulos, Candès & Tibshirani 2023).
 
     Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
-    minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed of a single set.
+    minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed for a single set.
 
-    Attributes and rounds are those of `AdaptiveInference`, the rule `definetti.levels.QuantilePID`.
+    Attributes and rounds are those of `AdaptiveInference`, with the rule
+    `definetti.levels.QuantilePID`.
     """
 
     title = "conformal PID control"

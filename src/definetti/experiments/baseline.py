@@ -1,4 +1,4 @@
-"""What all baselines share: the interface of `ConformalHMM`, calibration windows, p-values."""
+"""Base class of the baselines: interface of `ConformalHMM`, calibration windows, p-values."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from definetti.sets import PredictionSet
 from definetti.symmetry.base import Symmetry
 from definetti.symmetry.blocks import Past
 
-# Weights that are not whole numbers are added up in floating point; what is on the boundary but
-# for rounding is left out of the set, as it is where weights are whole.
+# Fractional weights are added up in floating point; a p-value within rounding error of alpha is
+# left out of the set, as an equal one is where weights are integers.
 ROUNDING = 1e-12
 
 
@@ -33,15 +33,17 @@ class Standing(Protocol):
 
     def p_value(self) -> float: ...
 
-    def exceeds(self, alpha: Fraction) -> bool: ...  # the p-value is above it: inside the set
+    def exceeds(
+        self, alpha: Fraction
+    ) -> bool: ...  # whether the p-value is above alpha: inside the set
 
 
 @dataclass(eq=False, repr=False)
 class Baseline(Named, BaseHistoryConformal):
-    """A method of others for state sequences, with the methods of `ConformalHMM`.
+    """A method of other authors for state sequences, with the interface of `ConformalHMM`.
 
-    It derives from this class and defines what a candidate is compared with, `_compare_with`, or
-    its p-value, `_judge`. Unless it says otherwise, whole windows of ``h`` steps are ranked.
+    A subclass defines the reference of candidates, `_compare_with`, or their p-values, `_judge`. By
+    default whole windows of ``h`` steps are ranked.
 
     Parameters
     ----------
@@ -53,14 +55,14 @@ class Baseline(Named, BaseHistoryConformal):
 
     Attributes
     ----------
-    title : what the method is called in a result
+    title : name of the method in results
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     splits : whether `train_size` splits the history
-    each_candidate : whether each candidate takes work of its own, that grows with the history
+    each_candidate : whether each candidate takes separate work that grows with the history
     needs_symbols : whether observations must be symbols
-    learns_from_misses : whether `partial_fit` judges the sets, so that it takes some rounds
+    learns_from_misses : whether `partial_fit` adapts the level to misses, which takes some rounds
     fills : whether an empty set gets its most plausible sequence, as with ``allow_empty=False`` of
-        `ConformalHMM`; no method of others does so by itself
+        `ConformalHMM`; no method of other authors does so
     """
 
     exact = False
@@ -99,7 +101,7 @@ class Baseline(Named, BaseHistoryConformal):
         return self._list_members(self._task(new_observations, horizon), None, None)
 
     def p_value(self, new_observations: Any, states: Any, *, horizon: int | None = None) -> float:
-        """Return the p-value of one state sequence; any label will do, also one never seen."""
+        """Return the p-value of one state sequence, whose labels may be new."""
         return self._judge_one(*self._ask_about(new_observations, states, horizon)).p_value()
 
     def evaluate(
@@ -111,11 +113,11 @@ class Baseline(Named, BaseHistoryConformal):
         horizon: int | None = None,
         verbose: bool = False,
     ) -> Evaluation:
-        """Judge prediction sets by the truth, as `ConformalHMM.evaluate` does."""
-        found: Evaluation = self._judge_windows(
+        """Evaluate prediction sets against the true states, as `ConformalHMM.evaluate` does."""
+        evaluation: Evaluation = self._judge_windows(
             new_observations, states, confidence_level, horizon, verbose=verbose
         )
-        return found
+        return evaluation
 
     @property
     def _fills(self) -> bool:
@@ -147,7 +149,7 @@ class Baseline(Named, BaseHistoryConformal):
         return self.train_size
 
     def _compare_with(self, task: PredictionTask) -> Symmetry:
-        """Return what candidates are compared with; the task has no symmetry of its own yet."""
+        """Return the symmetry that selects the windows to compare candidates with."""
         return Past()
 
     def _task(
@@ -180,15 +182,15 @@ class Baseline(Named, BaseHistoryConformal):
             )
 
     def _alpha(self, alpha: Fraction) -> Fraction:
-        """Return the level that a p-value has to be above."""
+        """Return the alpha that p-values must exceed."""
         return alpha
 
     def _judge(
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         """Return the p-values of candidates, ``(C, h)``, as objects, and their scores."""
-        found = rank(task, candidates)
-        return found.ranks(), found.scores[0]
+        ranking = rank(task, candidates)
+        return ranking.ranks(), ranking.scores[0]
 
     def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
         return self._judge(task, codes[None])[0][0]
@@ -199,10 +201,10 @@ class Baseline(Named, BaseHistoryConformal):
         """List candidates whose p-value exceeds alpha, most plausible first."""
         self._check_budget(len(task.labels), task.steps)
         candidates = all_candidates(len(task.labels), task.steps)
-        found, scores = self._judge(task, candidates)
-        p_values = np.array([standing.p_value() for standing in found])
+        standings, scores = self._judge(task, candidates)
+        p_values = np.array([standing.p_value() for standing in standings])
         order = np.lexsort((scores, -p_values)).tolist()
-        kept = [k for k in order if alpha is None or found[k].exceeds(alpha)]
+        kept = [k for k in order if alpha is None or standings[k].exceeds(alpha)]
         filled = self.fills and not kept
         if filled:
             kept = order[:1]
@@ -212,7 +214,7 @@ class Baseline(Named, BaseHistoryConformal):
     def _name_members(
         self, task: PredictionTask, members: IntArray, p_values: FloatArray, level: float | None
     ) -> PredictionSet:
-        """Return members, as codes, with their labels."""
+        """Return the prediction set of members, which are codes."""
         return PredictionSet(
             [tuple(task.labels[code] for code in row) for row in members.tolist()],
             p_values,
@@ -241,7 +243,7 @@ class Weighed(NamedTuple):
 def weighed_ranks(
     reference: FloatArray, weights: FloatArray, candidates: FloatArray, own: float
 ) -> list[Weighed]:
-    """Rank each candidate, which joins with a weight of its own, among weighted scores."""
+    """Rank each candidate among weighted scores, which it joins with the weight `own`."""
     places = ranks(reference, np.ones(len(reference), dtype=np.int64), candidates, joins=True)
     descending = np.argsort(reference, kind="stable")[::-1]
     above = np.concatenate([[0.0], np.cumsum(weights[descending])])  # of the k largest scores

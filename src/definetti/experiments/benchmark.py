@@ -21,8 +21,8 @@ from definetti.experiments.worlds import ContestWorld, Drawn, Recorded, Recordin
 REPETITIONS, HORIZONS = 200, (1, 3)
 QUICK_REPETITIONS, QUICK_HORIZONS = 50, (1,)
 TRAINED = 0.5  # the share of a history that fixes the model, for methods that split
-ROUNDS, MOST = 0.25, 100  # share of the labels, and windows, from which misses are learnt at first
-CHUNK = 25  # repetitions of a drawn world that are handed out at a time
+ROUNDS, MOST = 0.25, 100  # share of the labels, and most windows, for rounds before the first
+CHUNK = 25  # repetitions of a drawn world in one unit of work
 
 
 def compare(
@@ -38,14 +38,14 @@ def compare(
     fresh: bool = False,
     verbose: bool = False,
 ) -> Standings:
-    """Coverage, size and time of every method in every world.
+    """Compute coverage, size and time of every method in every world.
 
     Parameters
     ----------
     output : folder for ``compare.csv``, ``compare.png``, and the finished cells
-    data : folder with the recorded histories; worlds that are not there are left out
+    data : folder with the recorded histories; worlds without data are left out
     worlds, methods : names, see `definetti.experiments.worlds` and `contestants`; all if left out
-    horizons : how many steps windows have
+    horizons : numbers of steps of windows
     repetitions : histories of each drawn world, and about so many windows of a recorded one
     seed, n_jobs, fresh, verbose : as for `figure1`
 
@@ -55,8 +55,8 @@ def compare(
     are exact. The windows of a recorded history follow one another, and need not be independent.
 
     The time of a prediction is the median over windows. In drawn worlds it is from labels to set,
-    the fit included; in recorded ones from the labels that came in to the set. Of a method that
-    learns from its misses it is the last round and the prediction.
+    the fit included; in recorded ones from new labels to set. For a method that learns from its
+    misses it is the time of the last round and the prediction.
 
     "guaranteed" means for every hidden Markov model in finite samples; it is not known whether
     recorded worlds are one. Where the law changes the guarantee is lost, but methods that split
@@ -86,11 +86,11 @@ def compare(
             Cell("compare", point, (("name", c.name), *c.settings), number, seed) for c in able
         ]
         title = f"{world.name}, h = {world.horizon}"
-        found = run_cells(
+        outcomes = run_cells(
             cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
             verbose=verbose, what=title, chunk=chunk,
         )  # fmt: skip
-        records = dict(zip([c.name for c in able], found, strict=True))
+        records = dict(zip([c.name for c in able], outcomes, strict=True))
         rows += [row(world, c, records.get(c.name, [])) for c in contestants]
     mark_short([row for row in rows if row["repetitions"]])
     judged = verdicts(rows)
@@ -131,32 +131,32 @@ def judge_contestant(
 ) -> Iterator[list[Any]]:
     """Predict windows of a history, each from all labels before it, as `work` does.
 
-    The first of all windows begins after the first fit. Those that are not wanted are passed over,
-    so that no number depends on which process works out what.
+    The first of all windows begins after the first fit. Windows that are not wanted are skipped, so
+    that results do not depend on how work is split among processes.
     """
     horizon, recorded = world.horizon, isinstance(world, Recorded)
     total = len(history.states) if recorded else begins[0]
-    # What learns from its misses needs some before the first window is judged.
+    # A method that learns from its misses needs some before the first window is judged.
     rounds = min(int(ROUNDS * begins[0]) // horizon, MOST) if contestant.rounds else 0
     known = begins[0] - rounds * horizon
     started = time.perf_counter()
     labels = list(world.labels)
     cp = contestant.make(world.kind, labels, min(int(TRAINED * total), known - 1), seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotExactWarning)  # it is what the table shows
+        warnings.simplefilter("ignore", NotExactWarning)  # the table shows it
         cp.fit(*history.piece(0, known))
     if recorded:
         started = time.perf_counter()
     judged = [begins[number] for number in wanted]
-    # A round is a window, judged here or not; all others take in what came since at once.
+    # Each window is a round, recorded or not; other methods add all labels since at once.
     stops = range(known, judged[-1] + 1, horizon) if contestant.rounds else judged
     for window in roll_windows(cp, history.observations, history.states, stops, horizon, known):
         if window.begin in judged:
             seen = window.observations
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FewBlocksWarning)  # its size shows it
-                found = cp.predict_set(seen, horizon=horizon if seen is None else None)
+                prediction_set = cp.predict_set(seen, horizon=horizon if seen is None else None)
             seconds = time.perf_counter() - started
             last = labels.index(window.truth[-1])
-            yield [int(window.truth in found), len(found), last, seconds]
+            yield [int(window.truth in prediction_set), len(prediction_set), last, seconds]
         started = time.perf_counter()

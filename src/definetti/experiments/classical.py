@@ -71,20 +71,20 @@ LEAST = 1e-6  # the least probability of a state, as that of a classifier
 class Memoryless(Model):
     """A fixed hidden Markov model that forgets the previous state.
 
-    Of a row it knows what is observed, and how often states came: with a classifier, its
-    probabilities as they are.
+    The state of a row depends on its observation and the state frequencies alone: with a
+    classifier, its probabilities are not changed.
     """
 
     model: Model
-    law: FloatArray  # (n,) how often each state came where it was trained
+    law: FloatArray  # (n,) state frequencies of the training rows
 
     fixed = True
 
     @classmethod
     def of(cls, model: Model, training: Trained | None) -> Memoryless:
-        """Forget the chain of a fixed model; TypeError where it has no transition matrix.
+        """Drop the chain of a fixed model; TypeError where it has no transition matrix.
 
-        States are as frequent as in the training rows, or by the stationary law without any.
+        State frequencies are those of the training rows or, without any, the stationary ones.
         """
         labels = model.states or ()
         transition = estimated(model, model.table, labels).transition
@@ -108,11 +108,11 @@ class Memoryless(Model):
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Estimate:
-        found = self.model.estimate(completion, table, statistics, labels)
-        assert isinstance(found, Parameters)
+        parameters = self.model.estimate(completion, table, statistics, labels)
+        assert isinstance(parameters, Parameters)
         law = np.full(completion.n_states, LEAST)  # of states that came up later
         law[: len(self.law)] = np.maximum(self.law, LEAST)
-        return replace(found, transition=np.tile(law / law.sum(), (len(law), 1)))
+        return replace(parameters, transition=np.tile(law / law.sum(), (len(law), 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +120,9 @@ class PreviousState(Model):
     """A classifier of rows that was trained with the previous state as a further feature."""
 
     emission: TrainedClassifier  # without that feature; it reads observations
-    features: Any  # the parts of a pipeline before the last, if there are any
+    features: Any  # the steps of a pipeline before the last, if there are any
     last: Any
-    steps: FloatArray  # (n, n) how often each state followed each, for rows without observation
+    steps: FloatArray  # (n, n) transition counts, for rows without observation
     states: tuple[Hashable, ...]
     table: Any
 
@@ -132,7 +132,7 @@ class PreviousState(Model):
     def trained_on(
         cls, emission: TrainedClassifier, training: Trained, table: Any, labels: tuple[Any, ...]
     ) -> PreviousState:
-        """Train a classifier anew on the rows that it was trained on."""
+        """Train a copy of a classifier on the same rows, with the previous state as a feature."""
         from sklearn.base import clone
         from sklearn.pipeline import Pipeline
 
@@ -156,11 +156,11 @@ class PreviousState(Model):
     def probabilities(self, table: Any, codes: IntArray, n_states: int) -> FloatArray:
         """Return the probability of each state given each previous one: ``(codes, n, n)``.
 
-        A state that came up after the training has the least probability, and tells as little as a
-        previous state as it did there: nothing.
+        A state that is new since the training has the least probability, and sets no feature as a
+        previous state.
         """
         known = len(self.states)
-        found = np.full((len(codes), n_states, n_states), LEAST)
+        probabilities = np.full((len(codes), n_states, n_states), LEAST)
         seen = codes != MISSING
         if seen.any():
             rows = table.take(codes[seen])
@@ -171,12 +171,12 @@ class PreviousState(Model):
                 if state < known:
                     previous[:, state] = 1.0
                 given = self.last.predict_proba(_joined(rows, previous))
-                found[np.flatnonzero(seen)[:, None], state, self.last.classes_] = given
+                probabilities[np.flatnonzero(seen)[:, None], state, self.last.classes_] = given
         steps = np.full((n_states, n_states), 0.5)
         steps[:known, :known] += self.steps
-        found[~seen] = steps / steps.sum(axis=1, keepdims=True)
-        found = np.maximum(found, LEAST)
-        return np.asarray(found / found.sum(axis=2, keepdims=True))
+        probabilities[~seen] = steps / steps.sum(axis=1, keepdims=True)
+        probabilities = np.maximum(probabilities, LEAST)
+        return np.asarray(probabilities / probabilities.sum(axis=2, keepdims=True))
 
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
@@ -186,7 +186,7 @@ class PreviousState(Model):
 
 @dataclass(frozen=True, eq=False)
 class _Paths:
-    """The probabilities of paths, step by step, each given the step before."""
+    """Probabilities of paths: products over steps, each given the previous state."""
 
     model: PreviousState
     table: Any
@@ -194,17 +194,17 @@ class _Paths:
 
     def log_posterior(self, windows: Windows) -> FloatArray:
         codes, places = np.unique(windows.observations, return_inverse=True)
-        found = self.model.probabilities(self.table, codes, len(self.labels))
+        probabilities = self.model.probabilities(self.table, codes, len(self.labels))
         before = np.column_stack([windows.start, windows.states[:, :-1]])
         places = places.reshape(windows.observations.shape)
-        return np.asarray(np.log(found[places, before, windows.states]).sum(axis=1))
+        return np.asarray(np.log(probabilities[places, before, windows.states]).sum(axis=1))
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.model.emission.decode(self.table, codes)
 
 
 def _joined(rows: Any, more: FloatArray) -> Any:
-    """Return rows of features with more columns."""
+    """Append columns to rows of features, which may be sparse."""
     if hasattr(rows, "tocsr"):
         from scipy.sparse import hstack
 

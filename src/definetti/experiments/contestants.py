@@ -22,25 +22,25 @@ from definetti.experiments.baseline import Baseline
 from definetti.experiments.reproduction import PROMISED
 from definetti.sets import PredictionSet
 
-AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by itself
+AFFORDABLE = 2_000  # the most candidates for methods with separate work on each
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method under its name, in the table and on the command line."""
+    """A method, with its name in the table and on the command line."""
 
     name: str
     by: str  # "ours", "the paper" or "others"
     exact: bool = False  # whether it guarantees the level for every hidden Markov model
     settings: Settings = ()  # of `ConformalHMM`; a baseline has its own defaults
     split: bool = True  # whether a model is fixed on the first half of the labels
-    each: bool = False  # whether every candidate costs a refit, or a past that moves with it
+    each: bool = False  # whether every candidate takes separate work, such as a refit
     symbols: bool = False  # whether it needs observations that occur again
     rounds: bool = False  # whether it learns from the misses of its own sets, window by window
     restart: Settings = ()  # of a `Monitor`: how it reacts to an alarm; no monitor if empty
 
     def cannot(self, kind: str, candidates: int) -> str | None:
-        """Tell why it cannot be run on observations of a kind; None if it can."""
+        """Return why the method cannot be run on a kind of observations; None if it can."""
         if self.symbols and kind == "vectors":
             return "needs symbols"
         if self.each and candidates > AFFORDABLE:
@@ -48,7 +48,7 @@ class Contestant:
         return None
 
     def make(self, kind: str, states: list[Hashable], train_size: int, random_state: int) -> Any:
-        """Return the estimator for a kind of observations; all but the method is the same for all.
+        """Return the estimator for a kind of observations, with settings that all methods share.
 
         A method that splits fixes the model on the first `train_size` steps.
         """
@@ -69,14 +69,14 @@ class Contestant:
 
 
 def chosen(names: Iterable[str] | None) -> list[Contestant]:
-    """Return the contestants of some names, in the order of the table; all if there are none."""
+    """Return the contestants with these names, in the order of the table; all for None."""
     wanted = list(CONTESTANTS) if names is None else list(names)
     for name in wanted:
         if name not in CONTESTANTS:
             raise ValueError(f"methods has no {name!r}; choose among {', '.join(CONTESTANTS)}")
     if not wanted:
         raise ValueError("methods is empty; leave it out for all")
-    return [one for name, one in CONTESTANTS.items() if name in wanted]
+    return [contestant for name, contestant in CONTESTANTS.items() if name in wanted]
 
 
 FIRST = 20  # labels that a monitor starts with
@@ -84,7 +84,7 @@ RESTART = ("on_alarm", "restart")
 
 
 class Monitored:
-    """`ConformalHMM` behind a `Monitor`: its sets are those of what the monitor has kept."""
+    """`ConformalHMM` with a `Monitor`: sets are based on the labels that the monitor has kept."""
 
     def __init__(self, estimator: Any, reaction: dict[str, Any]) -> None:
         self.estimator, self.reaction = estimator, reaction
@@ -117,7 +117,7 @@ class Monitored:
         if not self.monitor.adapting:
             return cp.predict_set(new_observations, horizon=horizon)
         every = cp.predict_p(new_observations, horizon=horizon)
-        assert isinstance(every, PredictionSet)  # contestants with work for each list them
+        assert isinstance(every, PredictionSet)  # listed, not a lattice
         return cut_set(every, Fraction(self.monitor.adaptive.alpha), bool(cp.allow_empty))
 
 
@@ -134,8 +134,8 @@ def _ours(
 
 SMOOTHED = "full+path+smoothed"
 CONTESTANTS = {
-    one.name: one
-    for one in (
+    contestant.name: contestant
+    for contestant in (
         _ours("full+path"),
         _ours(SMOOTHED, smoothing=True),
         _ours(f"{SMOOTHED}+restart", RESTART, smoothing=True),
@@ -149,9 +149,9 @@ CONTESTANTS = {
         _ours("pairs+filter", by="the paper"),
         _ours("published+filter", by="the paper", exact=False),
         *(
-            Contestant(name, "others", split=made.splits, each=made.each_candidate,
-                       symbols=made.needs_symbols, rounds=made.learns_from_misses)
-            for name, made in sorted(Baseline.named.items())
+            Contestant(name, "others", split=baseline.splits, each=baseline.each_candidate,
+                       symbols=baseline.needs_symbols, rounds=baseline.learns_from_misses)
+            for name, baseline in sorted(Baseline.named.items())
         ),
     )
 }  # fmt: skip

@@ -58,12 +58,12 @@ def run_grid(
     repetitions: int = 500,
     seed: int = 2023,
     methods: Sequence[Method] = METHODS,
-    **how: Any,
+    **options: Any,
 ) -> Reproduction:
     """Run methods on every point of a grid: one row per variant and point.
 
     The function from a point to its transition and emission matrices is sent to other processes,
-    so it must be importable; `how` has the further arguments of `run_cells`.
+    so it must be importable; `options` are further arguments of `run_cells`.
     """
     folder = check_experiment(output, repetitions, seed)
     pairs = list(product(methods, points))
@@ -72,12 +72,12 @@ def run_grid(
         for method, point in pairs
     ]
     work = partial(repeat_cell, matrices)
-    records = run_cells(cells, work, folder / "cells", what=name, **how)
+    records = run_cells(cells, work, folder / "cells", what=name, **options)
     rows: Rows = []
     for (method, point), outcomes in zip(pairs, records, strict=True):
         transition, emission = matrices(**point)
         n, horizon = len(transition), point["horizon"]
-        # Both chains are symmetric enough for all states to be equally frequent, always.
+        # Both chains start uniform and are doubly stochastic: all states are equally frequent.
         least = verify.oracle_size(np.full(n, 1 / n), transition, emission, horizon, PROMISED)
         numbers = np.array(outcomes, dtype=np.int64)
         for k, variant in enumerate(method.variants):
@@ -141,8 +141,9 @@ def figure1(
     output : folder for ``figure1.csv``, the pictures, and the finished cells
     repetitions, seed : the number of histories at each point, and the seed that they come from
     n_jobs : as for joblib; None takes what `joblib.parallel_config` says
-    methods, points : what to run, and where: dicts of T, horizon, b and p
-    fresh : whether to compute again what is in the folder already
+    methods : the methods to run
+    points : the points of the grid: dicts of T, horizon, b and p
+    fresh : whether to compute finished cells again
     verbose : whether to show a progress bar
 
     Examples
@@ -169,7 +170,7 @@ def figure2(
     Parameters
     ----------
     output : folder for ``figure2.csv``, the pictures, and the finished cells
-    points : where: dicts of chain ("markov" or "iid"), T, horizon and b
+    points : the points of the grid: dicts of chain ("markov" or "iid"), T, horizon and b
     settings : repetitions, seed, n_jobs, methods, fresh and verbose, as for `figure1`
 
     Examples

@@ -29,12 +29,12 @@ from definetti.experiments.reproduction import (
 
 
 class File(NamedTuple):
-    """A file that the user brings, by the name that it has in the authors' program."""
+    """A data file that the user provides, named as in the authors' program."""
 
     name: str
-    columns: tuple[str, ...]  # those that are read
-    rows: int  # how many there must be
-    origin: str  # where it can be had, after the words "get it from"
+    columns: tuple[str, ...]  # the columns to read
+    rows: int  # the required number of rows
+    origin: str  # its source, which follows the words "get it from"
 
 
 AUTHORS = "the authors' program, github.com/ComplexInfo/CP_HMM"
@@ -55,35 +55,35 @@ FILES = (STATES, HOUSEHOLD, FUND)
 
 
 class PaperSeries(NamedTuple):
-    """A series of states, and which of its steps the paper predicts."""
+    """A series of states, and the steps of it that the paper predicts."""
 
     name: str  # as in the paper's Table 1
     states: tuple[int, ...]
     length: int  # N: step N + t is predicted from steps 1 + t … N + t − 1
-    windows: int  # for how many t, from 0 on
+    windows: int  # number of t, from 0 on
     coverage: float  # what the paper reports
     size: float
 
     @property
     def n_states(self) -> int:
-        """How many different states there are."""
+        """Number of distinct states."""
         return len(set(self.states))
 
 
 def read_series(data: Path | str) -> list[PaperSeries]:
     """Read the four series from a folder with dataset_tk.csv, D202.csv and SPY.csv.
 
-    The settings are those that gave the published numbers, not those that the paper tells: the
-    mean and the deviation that make states of electricity are over the whole series, what is to
-    be predicted included, and "SP500" is the SPY fund. With them the published numbers come out
-    again, as docs/reproduction.md shows.
+    The settings are those that reproduce the published numbers, not those that the paper states:
+    the mean and standard deviation that define the states of electricity use are over the whole
+    series, including the steps to predict, and "SP500" is the SPY fund. docs/reproduction.md
+    compares the numbers.
     """
     folder = Path(data)
     delhi, punjab = map(round_z_scores, _read_columns(folder, STATES))
     household = round_z_scores(average_days(*_read_columns(folder, HOUSEHOLD)))
-    opened, closed, told = _read_columns(folder, FUND)
+    opened, closed, stated = _read_columns(folder, FUND)
     lost = tuple((opened > closed).astype(int).tolist())
-    if [str(x) for x in lost] != [x.strip() for x in told]:
+    if [str(x) for x in lost] != [x.strip() for x in stated]:
         raise ValueError(
             f"{folder / FUND.name}: column State must be 1 on days that closed below their "
             f"opening and 0 on others; get the file again from {FUND.origin}"
@@ -94,17 +94,17 @@ def read_series(data: Path | str) -> list[PaperSeries]:
         PaperSeries("household", household, 300, 53, 0.78, 0.22),
         PaperSeries("SP500 (SPY)", lost, 100, 20, 0.80, 0.65),
     ]
-    for one in series:
-        if len(one.states) < one.length + one.windows:
+    for item in series:
+        if len(item.states) < item.length + item.windows:
             raise ValueError(
-                f"the series {one.name} of the data folder has {len(one.states)} steps and needs "
-                f"{one.length + one.windows}; get the file anew"
+                f"the series {item.name} of the data folder has {len(item.states)} steps and needs "
+                f"{item.length + item.windows}; get the file anew"
             )
     return series
 
 
 def round_z_scores(values: FloatArray) -> tuple[int, ...]:
-    """Tell how many standard deviations each value is from the mean, rounded, counted from 0."""
+    """Round the z-scores of values to integers, and number the distinct ones from 0."""
     if not values.std() > 0:
         raise ValueError("a series of the data folder does not vary; get the file anew")
     scores = np.round((values - values.mean()) / values.std()).astype(int)
@@ -112,14 +112,14 @@ def round_z_scores(values: FloatArray) -> tuple[int, ...]:
 
 
 def average_days(days: list[str], values: FloatArray) -> FloatArray:
-    """Average values by day, in the order in which the days come up."""
+    """Average values by day, in order of first appearance of the days."""
     places: dict[str, int] = {}
     where = np.array([places.setdefault(day, len(places)) for day in days])
     return np.asarray(np.bincount(where, weights=values) / np.bincount(where))
 
 
 def _read_columns(folder: Path, file: File) -> list[Any]:
-    """Read the columns of a file, numbers as an array, and check that it is the one meant."""
+    """Read the columns of a file, numbers as an array; refuse any other file than expected."""
     path, remedy = folder / file.name, f"get it from {file.origin}"
     if not path.is_file():
         raise FileNotFoundError(f"data folder {str(folder)!r} has no {file.name}; {remedy}")
@@ -132,12 +132,12 @@ def _read_columns(folder: Path, file: File) -> list[Any]:
             ) from None
     if len(rows) != file.rows:
         raise ValueError(f"{path} has {len(rows)} rows where {file.rows} are expected; {remedy}")
-    found: list[Any] = list(map(list, zip(*rows, strict=True)))
+    columns: list[Any] = list(map(list, zip(*rows, strict=True)))
     for k, name in enumerate(file.columns):
         if name in TEXT:
             continue
         try:
-            values = np.array([float(text) for text in found[k]])
+            values = np.array([float(text) for text in columns[k]])
         except ValueError as error:
             raise ValueError(
                 f"{file.name}: column {name} must hold numbers ({error}); {remedy}"
@@ -147,14 +147,14 @@ def _read_columns(folder: Path, file: File) -> list[Any]:
             raise ValueError(
                 f"{file.name}: column {name} has {values[row]} in row {row + 1}; {remedy}"
             )
-        found[k] = values
-    return found
+        columns[k] = values
+    return columns
 
 
 # The published numbers came from alpha = 0.8 in the rule "include if q > alpha", where 0.2 was
-# meant (docs/reproduction.md shows it): both are run. The "observation" of a step is the state
-# before it, which depends on more than its own state, so the whole class would not be exact with
-# it. It tells nothing that a chain does not know either: ours sees the states alone.
+# meant (docs/reproduction.md shows it): both are run. The "observation" of a step is the previous
+# state, which depends on more than the state of the step, so the full class would not be exact with
+# such observations. They add no information to a chain either: ours reads the states alone.
 SERIES_METHODS = (
     replace(PUBLISHED, name="as published, alpha 0.8", level=0.2),
     replace(PUBLISHED, name="as published, alpha 0.2"),
@@ -172,12 +172,12 @@ def predict_steps(cell: Cell, part: range) -> list[list[Any]]:
     records = []
     for t in part:
         now = length + t
-        # What is seen at a step is the state before it.
+        # The observation of a step is the previous state.
         seen, past, new = states[t : now - 1], states[t + 1 : now], states[now - 1 : now]
-        found = make_sets(
+        sets = make_sets(
             method, list(seen), list(past), list(new), point["n_states"], cell.generator(t)
         )
-        records.append([states[now], *([s[0] for s in one] for one in found)])
+        records.append([states[now], *([s[0] for s in members] for members in sets)])
     return records
 
 
@@ -187,23 +187,23 @@ def run_series(
     *,
     seed: int = 2023,
     methods: Sequence[Method] = SERIES_METHODS,
-    **how: Any,
+    **options: Any,
 ) -> tuple[Path, Outcomes]:
     """Predict all series with all methods; return the folder, and the true states and sets."""
     folder = check_experiment(output, 1, seed)
     pairs = [(series, method) for method in methods for series in read_series(data)]
     cells = []
-    for one, method in pairs:
-        point = (("N", one.length), ("n_states", one.n_states), ("states", one.states))
-        cells.append(Cell("table1", point, method.settings, one.windows, seed))
-    records = run_cells(cells, predict_steps, folder / "cells", what="table1", chunk=20, **how)
-    return folder, [(one, method, r) for (one, method), r in zip(pairs, records, strict=True)]
+    for series, method in pairs:
+        point = (("N", series.length), ("n_states", series.n_states), ("states", series.states))
+        cells.append(Cell("table1", point, method.settings, series.windows, seed))
+    records = run_cells(cells, predict_steps, folder / "cells", what="table1", chunk=20, **options)
+    return folder, [(series, method, r) for (series, method), r in zip(pairs, records, strict=True)]
 
 
-def summarise_series(found: Outcomes) -> Rows:
-    """Sum up predictions: one row a variant and series."""
+def summarise_series(outcomes: Outcomes) -> Rows:
+    """Summarise predictions, with one row per variant and series."""
     table = []
-    for series, method, records in found:
+    for series, method, records in outcomes:
         for k, variant in enumerate(method.variants, start=1):
             covered = sum(record[0] in record[k] for record in records)
             sizes = sum(len(record[k]) for record in records)
@@ -245,10 +245,11 @@ def table1(
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder, found = run_series(
+    folder, outcomes = run_series(
         output, data, seed=seed, methods=methods, n_jobs=n_jobs, fresh=fresh, verbose=verbose
     )
-    return write_reproduction("table1", summarise_series(found), folder, reproduction.draw_table1)
+    rows = summarise_series(outcomes)
+    return write_reproduction("table1", rows, folder, reproduction.draw_table1)
 
 
 def figure3(output: Path | str, data: Path | str, **settings: Any) -> Reproduction:
@@ -258,7 +259,7 @@ def figure3(output: Path | str, data: Path | str, **settings: Any) -> Reproducti
     ----------
     output : folder for ``figure3.csv``, the pictures, and the finished cells
     data : folder with the three files of the series
-    settings : seed, n_jobs, methods, fresh and verbose, as for `table1`, whose cells these are
+    settings : seed, n_jobs, methods, fresh and verbose, as for `table1`, which has the same cells
 
     Examples
     --------
@@ -266,14 +267,13 @@ def figure3(output: Path | str, data: Path | str, **settings: Any) -> Reproducti
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder, found = run_series(output, data, **settings)
-    return write_reproduction(
-        "figure3", summarise_series(found), folder, reproduction.draw_figure3, list_steps(found)
-    )
+    folder, outcomes = run_series(output, data, **settings)
+    rows, steps = summarise_series(outcomes), list_steps(outcomes)
+    return write_reproduction("figure3", rows, folder, reproduction.draw_figure3, steps)
 
 
-def list_steps(found: Outcomes) -> Rows:
-    """Return one row a predicted step: its true state and its set."""
+def list_steps(outcomes: Outcomes) -> Rows:
+    """Return one row per predicted step, with its true state and its set."""
     return [
         {
             "method": variant,
@@ -284,7 +284,7 @@ def list_steps(found: Outcomes) -> Rows:
             "set": " ".join(map(str, sorted(record[k]))),
             "covered": record[0] in record[k],
         }
-        for series, method, records in found
+        for series, method, records in outcomes
         for k, variant in enumerate(method.variants, start=1)
         for t, record in enumerate(records)
     ]

@@ -1,4 +1,4 @@
-"""What experiments run and write: the paper's methods and ours, a table, pictures, a summary."""
+"""Methods and output of experiments: the paper's methods and ours, tables, plots, summaries."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from definetti.models import HMM
 
 Rows = list[dict[str, Any]]
 PROMISED = 0.8  # the coverage that the paper promises throughout
-NOT_EXACT = "as published"  # makes no promise that it could break
-CHANCE = 0.05  # that a method which keeps its promise is found short anywhere in a table
+NOT_EXACT = "as published"  # begins the names of methods without a guarantee
+CHANCE = 0.05  # probability that a valid method is found short anywhere in a table
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make sets.
+    """A method for prediction sets.
 
     Attributes
     ----------
-    name : what it is called in tables
+    name : name in tables
     symmetry, score, prior : as for `ConformalHMM` and `HMM`
-    smoothed : whether its sets are made with ties broken at random, too
-    level : the confidence level that it is run with
-    observed : whether it sees observations, or the chain of states alone
+    smoothed : whether sets with ties broken at random are computed, too
+    level : the confidence level
+    observed : whether observations are used, or the chain of states alone
     """
 
     name: str
@@ -54,12 +54,12 @@ class Method:
 
     @property
     def settings(self) -> Settings:
-        """All that its sets depend on."""
+        """All parameters that the sets depend on."""
         return tuple((key, value) for key, value in asdict(self).items() if key != "name")
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The names of its kinds of sets, in the order in which `make_sets` gives them."""
+        """Names of the kinds of sets, in the order of `make_sets`."""
         return (self.name, f"{self.name}, smoothed") if self.smoothed else (self.name,)
 
 
@@ -76,7 +76,7 @@ def make_sets(
 ) -> list[list[tuple[Hashable, ...]]]:
     """Return the sets of a method for the steps after a labelled history, one for each variant.
 
-    All come from one ranking, which is what takes the time. They may be empty, as the paper's are.
+    All sets come from one ranking, the slow step, and may be empty, as in the paper.
     """
     cp = ConformalHMM(
         HMM(prior=method.prior),
@@ -87,7 +87,7 @@ def make_sets(
         random_state=rng,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotExactWarning)  # it is what the experiment shows
+        warnings.simplefilter("ignore", NotExactWarning)  # the experiment shows it
         cp.fit(observations if method.observed else None, states)
     seen = new if method.observed else None
     ranks = cp.predict_ranks(seen, horizon=None if method.observed else len(new))
@@ -99,7 +99,7 @@ def make_sets(
 
 
 def count_covered(covered: int, repetitions: int) -> dict[str, Any]:
-    """Return the columns of a table that tell the coverage, with its standard error."""
+    """Return the coverage columns of a table, with the standard error."""
     share = covered / repetitions
     return {
         "repetitions": repetitions,
@@ -112,8 +112,8 @@ def count_covered(covered: int, repetitions: int) -> dict[str, Any]:
 def mark_short(rows: Rows) -> Rows:
     """Add to each row whether its coverage is short of the promise beyond Monte Carlo error.
 
-    By the exact binomial test, with the level shared out among the cells of a method: one that
-    keeps its promise in all of them is found short in any with probability 1/20 at most.
+    By the exact binomial test, with the level divided among the cells of a method: a method that
+    keeps its promise in all cells is found short in any with probability 1/20 at most.
     """
     from scipy.stats import binom  # slow to import
 
@@ -125,15 +125,15 @@ def mark_short(rows: Rows) -> Rows:
 
 
 def group_rows(rows: Rows, *columns: str) -> dict[Any, Rows]:
-    """Return the rows of each value of some columns, in the order in which values come up."""
-    found: dict[Any, Rows] = {}
+    """Group rows by the values of some columns, in order of first appearance."""
+    groups: dict[Any, Rows] = {}
     for row in rows:
-        found.setdefault(itemgetter(*columns)(row), []).append(row)
-    return found
+        groups.setdefault(itemgetter(*columns)(row), []).append(row)
+    return groups
 
 
 def summarise_methods(rows: Rows) -> Rows:
-    """Sum up a table, one line a method."""
+    """Summarise a table, with one line per method."""
     lines = []
     for name, own in group_rows(rows, "method").items():
         ratios = [row["size_over_oracle"] for row in own if "size_over_oracle" in row]
@@ -161,10 +161,10 @@ class Reproduction:
 
     Attributes
     ----------
-    name : of the figure or table
+    name : name of the figure or table
     rows : the table, as in the CSV file
-    summary : one line a method: its cells, and how many are short of the promised coverage
-    files : what was written
+    summary : one line per method: its cells, and how many are short of the promised coverage
+    files : the files written
     """
 
     name: str
@@ -179,7 +179,7 @@ class Reproduction:
                        if not line["method"].startswith(NOT_EXACT))  # fmt: skip
 
     def to_json(self) -> str:
-        """Return the summary, for programs."""
+        """Return the name, the summary and the files as JSON."""
         files = [str(path) for path in self.files]
         return json.dumps({"name": self.name, "summary": self.summary, "files": files})
 
@@ -225,7 +225,7 @@ def check_experiment(output: Path | str, repetitions: int, seed: int) -> Path:
 def write_reproduction(
     name: str, rows: Rows, folder: Path, draw: Callable[[Rows], Any], records: Rows | None = None
 ) -> Reproduction:
-    """Write and draw the rows, or the records in their place, one picture a method; sum up rows."""
+    """Write and draw the rows, or `records` in their place, one picture per method."""
     table = rows if records is None else records
     path = folder / f"{name}.csv"
     replace_file(path, lambda part: write_csv(part, table))
@@ -248,7 +248,7 @@ def write_csv(path: Path, rows: Rows) -> None:
         writer.writerows(rows)
 
 
-# Coverage is dark and filled, size is light and hollow: told apart without colour as well.
+# Coverage is dark and filled, size is light and hollow: distinct without colour as well.
 COVERAGE = {"color": "#0b5d1e", "markersize": 5}
 SIZE = {"color": "#a05fc0", "markersize": 5, "markerfacecolor": "none"}
 ORACLE = {"color": "0.55", "linewidth": 0.8, "markersize": 3, "marker": "x"}

@@ -150,7 +150,7 @@ class Rotations(Symmetry):
         return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=False)
 
 
-KEPT = 20  # windows that thinning by itself leaves at least
+KEPT = 20  # the fewest windows that thinning="auto" leaves
 
 
 @dataclass(eq=False, repr=False)
@@ -204,7 +204,7 @@ class Thinned(Baseline, name="thinned"):
 
 
 def mixing_steps(transition: FloatArray, length: int, most: int) -> int:
-    """Return after how many steps a chain has forgotten where it was, but for ``1 / length``."""
+    """Return how many steps the second eigenvalue takes to fall below ``1 / length``."""
     sizes = np.sort(np.abs(np.linalg.eigvals(transition)))
     second = float(sizes[-2]) if len(sizes) > 1 else 0.0
     if second >= 1.0:
@@ -218,11 +218,11 @@ def mixing_steps(transition: FloatArray, length: int, most: int) -> int:
 class EnsembleSliding(Baseline, name="ensemblesliding"):
     """Bootstrap ensemble with a sliding window of residuals (EnbPI, Xu & Xie 2021).
 
-    In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows, by the
-    mean over the models; for a window of the segment, over those that no step of it was drawn for,
-    if there are any. A new window is judged by all; the authors put the left-out ensembles
-    together, which comes to nearly the same. With `partial_fit` new residuals replace as many old
-    ones, and no model is fitted again. A model that is fixed already is its own ensemble.
+    In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows, averaged
+    over the models; for a window of the segment, over the models whose samples contain no step of
+    it, if there are any. A new window is scored by all models; the authors aggregate the left-out
+    ensembles, which is nearly the same. With `partial_fit` new residuals replace as many old ones,
+    and no model is fitted again. A model that is fixed already is its own ensemble.
 
     Guaranteed: coverage that tends to the level as the history grows, if the errors of the true
     model are stationary and strongly mixing and the ensemble tends to it. For no finite length is
@@ -248,7 +248,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     """
 
     title = "bootstrap ensemble with sliding residuals"
-    splits = False  # left-out models split for it
+    splits = False  # left-out models take the place of a split
 
     train_size: float | None = None
     n_models: int = 25
@@ -270,7 +270,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
                 "lengths is given, and an ensemble with sliding residuals takes one sequence; "
                 "leave it out, or use another baseline"
             )
-        # Once and for all: the models of the ensemble are not fitted again.
+        # Chosen once, as the models of the ensemble are not fitted again.
         model = model.choose(model.infer_types(observations))
         share = self.train_size if model.fixed and not model.knows_states else None
         data = EncodedHistory(model, observations, states, self.states, share)
@@ -282,7 +282,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     def _ensemble(
         self, data: EncodedHistory, rng: np.random.Generator
     ) -> tuple[list[Model], npt.NDArray[np.bool_]]:
-        """Fit models on bootstrap samples; tell which steps each was fitted on."""
+        """Fit models on bootstrap samples; return them, and the steps that each was fitted on."""
         length = len(data.history)
         if self.train_size is not None:
             length = training_length(self.train_size, length)
@@ -327,7 +327,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         return known
 
     def _left_out_scores(self, task: PredictionTask, ends: IntArray) -> FloatArray:
-        """Return the mean score by models that know nothing of a window; NaN if all know it."""
+        """Return the mean score by models whose samples exclude a window; NaN if there are none."""
         scores = self._scored(task, task.windows_ending(ends))
         begins = ends - len(task.observations)  # the state before a window is part of it
         before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])

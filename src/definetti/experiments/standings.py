@@ -19,14 +19,14 @@ from definetti.experiments.reproduction import PROMISED, Rows, average, group_ro
 from definetti.experiments.worlds import Drawn, Recorded
 
 PLACE = ("world", "horizon")
-ENOUGH = 10  # windows that end in a state, for its own coverage to be shown
-GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by what is known of a world
+ENOUGH = 10  # the fewest windows that end in a state for its coverage to be shown
+GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by `markov` of a world
 
 
 def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any]) -> dict[str, Any]:
-    """Sum up the records of `judge_contestant`: none if the method cannot be run in the world."""
+    """Summarise the records of `judge_contestant`, none if the method cannot run in the world."""
     n, horizon, oracle = len(world.labels), world.horizon, world.oracle
-    found: dict[str, Any] = {
+    common: dict[str, Any] = {
         "world": world.name,
         "horizon": horizon,
         "method": contestant.name,
@@ -36,17 +36,17 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
         "repetitions": len(records),
     }
     if not records:
-        return {**found, "note": contestant.cannot(world.kind, n**horizon)}
+        return {**common, "note": contestant.cannot(world.kind, n**horizon)}
     covered, sizes, lasts, seconds = (np.array(column) for column in zip(*records, strict=True))
     own = split_by_last_state(covered, lasts, ENOUGH)
     worst, state = find_worst_state(own)
-    # One interval a state: the chance that any of them misleads is shared out among them.
+    # One interval per state: the error probability is divided among them.
     sure = 1 - 0.05 / max(len(own), 1)
     highs = [exact_interval(int(part.sum()), len(part), sure)[1] for part in own.values()]
     low, high = exact_interval(int(covered.sum()), len(covered))
     size = float(sizes.mean()) / n**horizon
     return {
-        **found,
+        **common,
         "covered": int(covered.sum()),
         "coverage": float(covered.mean()),
         "low": low,
@@ -58,7 +58,7 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
         "scaled_size": size,
         "oracle_size": oracle,
         "size_over_oracle": None if oracle is None else size / oracle,
-        "seconds": float(np.median(seconds)),  # the first prediction of all compiles
+        "seconds": float(np.median(seconds)),  # the very first prediction compiles
     }
 
 
@@ -66,10 +66,10 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
 class Standings:
     """The outcome of a comparison."""
 
-    rows: Rows  # the table, as in the CSV file: one row a world, horizon and method
-    verdicts: Rows  # one row a world and horizon: whose sets are smallest
+    rows: Rows  # the table, as in the CSV file: one row per world, horizon and method
+    verdicts: Rows  # one row per world and horizon: the method with the smallest sets
     left_out: list[str]  # messages about worlds without data
-    files: list[Path]  # what was written
+    files: list[Path]  # the files written
 
     @property
     def keeps_promise(self) -> bool:
@@ -82,10 +82,10 @@ class Standings:
 
     @property
     def summary(self) -> Rows:
-        """One line a method: its worlds, where it falls short, and how large its sets are.
+        """One line per method: its worlds, where it falls short, and how large its sets are.
 
-        Sizes are those of worlds where it reaches the level, for small sets are no merit
-        elsewhere; ratios are averaged as ratios, by the geometric mean.
+        Sizes are those of worlds where the method reaches the level, as small sets are no merit
+        elsewhere; ratios are averaged by the geometric mean.
         """
         lines = []
         for name, own in group_rows(self._ran, "method").items():
@@ -103,7 +103,7 @@ class Standings:
         return lines
 
     def to_json(self) -> str:
-        """Return all of it, for programs."""
+        """Return all attributes as JSON."""
         return json.dumps({"rows": self.rows, "verdicts": self.verdicts, "summary": self.summary,
                            "left_out": self.left_out,
                            "files": [str(path) for path in self.files]})  # fmt: skip
@@ -155,15 +155,15 @@ PROMISES = {
 
 
 def verdicts(rows: Rows) -> Rows:
-    """Tell for each world whose sets are the smallest of those that reach the level.
+    """Return for each world the method with the smallest sets of those that reach the level.
 
-    A method reaches the level if the exact 95 % interval of its coverage does: it is not refuted,
-    which is less than a guarantee. "guaranteed" says whether it has one. Of equals the guaranteed
-    one is named. "ours" is the smallest of ours that reach the level. "by_state" is the smallest
-    of those that reach it given each last state as well, as far as there are windows to tell;
-    it is what ours, and the paper's theorem, promise.
+    A method reaches the level if the exact 95 % interval of its coverage does: validity is not
+    refuted, which is less than a guarantee. "guaranteed" says whether the method has a guarantee,
+    which decides ties. "ours" is the smallest of ours that reach the level. "by_state" is the
+    smallest of those that reach the level given each last state as well, as far as there are enough
+    windows; our methods, and the paper's theorem, promise this.
     """
-    found = []
+    lines = []
     for (world, horizon), own in group_rows(rows, *PLACE).items():
         valid = sorted(
             (r for r in own if r.get("high", 0.0) >= PROMISED),
@@ -172,17 +172,17 @@ def verdicts(rows: Rows) -> Rows:
         best = valid[0] if valid else {}
         ours = next((r for r in valid if r["by"] == "ours"), {})
         ratio = ours["scaled_size"] / max(best["scaled_size"], 1e-300) if ours else None
-        found.append({
+        lines.append({
             "world": world, "horizon": horizon, "smallest": best.get("method"),
             "guaranteed": best.get("guaranteed"), "ours": ours.get("method"),
             "ours_over_smallest": ratio,
             "by_state": next((r["method"] for r in valid if r.get("by_state")), None),
         })  # fmt: skip
-    return found
+    return lines
 
 
 def say_verdict(verdict: dict[str, Any]) -> str:
-    """Say a verdict in words."""
+    """Return a verdict in words."""
     if verdict["smallest"] is None:
         return "no method reaches the level"
     promise = PROMISES[verdict["guaranteed"]]
@@ -196,8 +196,8 @@ def say_verdict(verdict: dict[str, Any]) -> str:
     return words
 
 
-# Ours are black, the paper's grey and filled, the others hollow: told apart without colour, as long
-# as the markers of each suffice. Then they begin again, in the next colour.
+# Ours are black, the paper's grey and filled, the others hollow: distinct without colour, as long
+# as the markers of each suffice. Then markers begin again, in the next colour.
 MARKERS = {"ours": "o*sD^v<>", "the paper": "D^osv<>*", "others": "ov^sD<>phPX"}
 COLOURS = {
     "ours": ("black", "tab:purple", "tab:brown"),
@@ -208,14 +208,14 @@ ACROSS = 4
 
 
 def assign_looks(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
-    """Give each method a marker and a colour, by its name."""
+    """Return a marker and a colour for each method, by name."""
     looks: dict[str, dict[str, Any]] = {}
     ahead = {by: cycle(product(COLOURS[by], MARKERS[by])) for by in MARKERS}
-    for one in contestants:
-        colour, marker = next(ahead[one.by])
-        looks[one.name] = {"marker": marker, "linestyle": "none", "color": colour}
-        if one.by == "others":
-            looks[one.name]["markerfacecolor"] = "none"
+    for contestant in contestants:
+        colour, marker = next(ahead[contestant.by])
+        looks[contestant.name] = {"marker": marker, "linestyle": "none", "color": colour}
+        if contestant.by == "others":
+            looks[contestant.name]["markerfacecolor"] = "none"
     return looks
 
 
@@ -234,12 +234,12 @@ def picture(rows: Rows) -> Any:
         ax.set_title(f"{world}, h = {horizon}", fontsize=9)
         ax.grid(color="0.92", linewidth=0.5)
         relative = own[0]["oracle_size"] is not None
-        for one in own:
-            size = one["size_over_oracle"] if relative else one["scaled_size"]
-            error = [[one["coverage"] - one["low"]], [one["high"] - one["coverage"]]]
-            handles[one["method"]] = ax.errorbar(
-                size, one["coverage"], yerr=error, markersize=6, elinewidth=0.5,
-                **looks[one["method"]])  # fmt: skip
+        for record in own:
+            size = record["size_over_oracle"] if relative else record["scaled_size"]
+            error = [[record["coverage"] - record["low"]], [record["high"] - record["coverage"]]]
+            handles[record["method"]] = ax.errorbar(
+                size, record["coverage"], yerr=error, markersize=6, elinewidth=0.5,
+                **looks[record["method"]])  # fmt: skip
         ax.set_xlabel("size / oracle's" if relative else "share of all sequences", fontsize=8)
     for ax in axes[:, 0]:
         ax.set_ylabel("coverage", fontsize=8)

@@ -54,26 +54,26 @@ class UnionBaseline(Baseline, ABC):
             taken = super()._take_in(model, observations, states, None, entropy)
             return {**taken, "_begins": [0]}
         total = len(checked_states(states))
-        each = read_lengths(lengths, total, "states")
-        if len(each) < 2:
+        sizes = read_lengths(lengths, total, "states")
+        if len(sizes) < 2:
             raise ValueError(
                 "lengths names one sequence, the one to be predicted; give those before it too, "
                 "or leave lengths out"
             )
-        begins = each.cumsum() - each
+        begins = sizes.cumsum() - sizes
         share, first, cut, parts = self._training_share(model), 0, None, None
         if share is not None:
-            first = training_length(share, len(each) - 1, "sequences before the last")
+            first = training_length(share, len(sizes) - 1, "sequences before the last")
             cut = int(begins[first])
-            # What calibrates is one segment to the model, which learns nothing from it.
-            parts = [*each[:first].tolist(), total - cut]
+            # The calibration sequences are one segment, which the model is not fitted on.
+            parts = [*sizes[:first].tolist(), total - cut]
         data = EncodedHistory(model, observations, states, self.states, cut, parts)
         return {"_data": data, "_begins": (begins[first:] - begins[first]).tolist()}
 
     def _ends(self, task: PredictionTask) -> IntArray:
-        """Return where the windows end that calibrate: one in each sequence, at the same place.
+        """Return the ends of calibration windows: one in each sequence, at the same place.
 
-        One sequence alone is cut, backwards, into pieces as long as the horizon.
+        A single sequence is cut, from its end, into pieces as long as the horizon.
         """
         length, horizon = len(task.history), len(task.observations)
         if len(self._begins) == 1:
@@ -84,9 +84,9 @@ class UnionBaseline(Baseline, ABC):
         return np.asarray(begins[:-1][long_enough] + known + horizon - 1)
 
     def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
-        found = [ranks[code] for ranks, code in zip(self._steps(task), codes, strict=True)]
-        least = min(Fraction(one.greater + one.equal, one.total) for one in found)
-        whole = min(len(found) * least, Fraction(1))
+        step_ranks = [ranks[code] for ranks, code in zip(self._steps(task), codes, strict=True)]
+        least = min(Fraction(rank.greater + rank.equal, rank.total) for rank in step_ranks)
+        whole = min(len(step_ranks) * least, Fraction(1))
         return Rank(0, whole.numerator, whole.denominator)
 
     def _list_members(
@@ -106,17 +106,17 @@ class UnionBaseline(Baseline, ABC):
             [min(horizon * (r.greater + r.equal) / r.total, 1.0) for r in row] for row in table
         ]
         p_values = np.array(bounds)
-        found = p_values[np.arange(horizon), members].min(axis=1)
-        order = self._order(task, members, found)
-        return self._name_members(task, members[order], found[order], level)
+        smallest = p_values[np.arange(horizon), members].min(axis=1)
+        order = self._order(task, members, smallest)
+        return self._name_members(task, members[order], smallest[order], level)
 
     def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
-        """Return members most plausible first."""
+        """Return the order of members, most plausible first."""
         return np.lexsort((chain_scores(task, members), -p_values))
 
 
 def chain_scores(task: PredictionTask, members: IntArray) -> FloatArray:
-    """Return how improbable each path is by the chain."""
+    """Return the path score of each member under the model."""
     if not len(members):
         return np.zeros(0)
     by_path = replace(task, score=Path())
@@ -185,9 +185,9 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
 
     A set at level ``1 − α/h`` for each of ``h`` steps; `lengths` is read as by `UnionMultiStep`.
     The nonconformity of a state at its step is one minus its share of the likelihood of the
-    observation there: the chain has no say. It is compared with all labelled steps that
-    calibrate, of all sequences. The chain only ranks the paths that are left, the most probable
-    first, whatever their p-values.
+    observation there, without the chain. This score is compared with those of all labelled
+    calibration steps, of all sequences. The chain only ranks the paths that are left, the most
+    probable first, whatever their p-values.
 
     Guaranteed: coverage of at least the level, if the pairs of a state and its observation are
     exchangeable, as for independent and identically distributed steps; those of a Markov chain
@@ -237,13 +237,13 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
         def rank_states(row: FloatArray) -> list[Rank]:
             if not self.conditional:
                 return ranks(reference, ones, row, joins=True)
-            found = []
+            state_ranks = []
             for state, score in enumerate(row):
                 times = past.visits(state)
-                found += ranks(reference[times], ones[times], np.array([score]), joins=True)
-            return found
+                state_ranks += ranks(reference[times], ones[times], np.array([score]), joins=True)
+            return state_ranks
 
-        # Without an observation nothing tells one state from another.
+        # Without an observation all states are alike.
         return [
             [Rank(0, 1, 1)] * len(row) if unseen else rank_states(row)
             for unseen, row in zip(task.unseen.tolist(), new, strict=True)

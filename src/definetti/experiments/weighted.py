@@ -95,9 +95,9 @@ def given_weights(
 ) -> FloatArray:
     """Call the user's function for the weights of windows."""
     labels = np.fromiter(estimate.labels, dtype=object, count=len(estimate.labels))
-    found = function(labels[windows.start], estimate.decode(windows.observations))
+    returned = function(labels[windows.start], estimate.decode(windows.observations))
     try:
-        weights = np.asarray(found, dtype=np.float64)
+        weights = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"weight must return one number per window: {error}") from error
     if weights.shape != windows.start.shape:
@@ -128,7 +128,7 @@ def recent_weights(task: PredictionTask, windows: Windows) -> FloatArray:
         np.bincount(part[part != MISSING], minlength=size) + 0.5
         for part in (observed[:half], observed[half:])
     )
-    ratio = np.ones(size + 1)  # −1, for what is missing, finds the last
+    ratio = np.ones(size + 1)  # −1, for a missing symbol, indexes the last
     ratio[:size] = newer / newer.sum() / (older / older.sum())
     return np.asarray(ratio[windows.observations].prod(axis=1))
 
@@ -145,8 +145,8 @@ class NonExchangeable(Weighted, name="nonexchangeable"):
     Parameters
     ----------
     decay : float, default 0.99
-        The weight of the latest window of the past, of which the one before has ``decay ** 2``,
-        and so on; the new one has weight one. 1 weighs all alike, as `Classical` does.
+        The weight of the latest window of the past; the window before has ``decay ** 2``, and so
+        on; the new window has weight one. 1 weighs all alike, as `Classical` does.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class NonExchangeable(Weighted, name="nonexchangeable"):
 
 @dataclass(eq=False, repr=False)
 class Robust(Baseline, name="robust"):
-    """Conformal prediction for the worst law near by (Cauchois, Gupta, Ali & Duchi 2020).
+    """Conformal prediction for the worst law within a radius (Cauchois, Gupta, Ali & Duchi 2020).
 
     An event of probability ``a`` by the old law has at most the probability ``g(a)`` by a new law
     within the radius; the p-value is ``g`` of the classical one.
@@ -223,16 +223,17 @@ class Robust(Baseline, name="robust"):
     def _judge(
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        found = rank(task, candidates)
+        ranking = rank(task, candidates)
         radius, divergence = float(self.radius), DIVERGENCES[self.divergence]
-        return [WorstCase(one, radius, divergence) for one in found.ranks()], found.scores[0]
+        standings = [WorstCase(standing, radius, divergence) for standing in ranking.ranks()]
+        return standings, ranking.scores[0]
 
 
 Divergence = Callable[[float, float], float]
 
 
 class WorstCase(NamedTuple):
-    """A rank, and how far the law may be from the one that it was made with."""
+    """A rank, and how far the law of the new window may be from that of the past."""
 
     rank: Rank
     radius: float

@@ -1,4 +1,4 @@
-"""Where methods are compared: simulated chains and recorded histories."""
+"""Data for the comparison of methods: simulated chains and recorded histories."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ ORIGINS = {
 
 
 class Recording(NamedTuple):
-    """A labelled sequence; observations are None where there are none but the states."""
+    """A labelled sequence; observations are None where there are states alone."""
 
     observations: Any
     states: Any
     name: str = ""
 
     def piece(self, begin: int, end: int) -> tuple[Any, Any]:
-        """Return a segment of it."""
+        """Return a segment."""
         seen = None if self.observations is None else self.observations[begin:end]
         return seen, self.states[begin:end]
 
 
 class Night(NamedTuple):
-    """One night: its name, when each epoch was, what was measured, and the stages."""
+    """One night: its name, the numbers of the epochs, the measurements and the stages."""
 
     name: str
     epochs: Any
@@ -62,7 +62,7 @@ class Night(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """Who slept: of a night such as SC4012E0 the first five letters."""
+        """The subject: the first five letters of a name such as SC4012E0."""
         return self.name[:5]
 
 
@@ -86,20 +86,21 @@ def read_sleep(path: Path) -> list[Recording]:
     Epochs that were not scored are left out and nights are joined end to end, so a few steps of a
     history are longer than 30 seconds, and one of them is a day.
     """
-    found = []
+    recordings = []
     for subject, group in groupby(read_nights(path), key=lambda night: night.subject):
         own = list(group)
         observations = np.concatenate([night.observations for night in own])
-        found.append(Recording(observations, [x for night in own for x in night.stages], subject))
-    return found
+        stages = [x for night in own for x in night.stages]
+        recordings.append(Recording(observations, stages, subject))
+    return recordings
 
 
 def read_words(path: Path) -> list[Recording]:
     """Read all sentences of a CoNLL-U file, in their order, as one history."""
     with path.open(encoding="utf-8") as lines:
         fields = [line.rstrip("\n").split("\t") for line in lines]
-    # A whole number is a word; 3-4 is a contraction of words that follow, 3.1 a word that nobody
-    # said. Comments and the ends of sentences have no number.
+    # A whole number is a word; 3-4 is a contraction of words that follow, 3.1 an empty node.
+    # Comments and the ends of sentences have no number.
     words = [field for field in fields if field[0].isdigit()]
     return [Recording([word[1] for word in words], [word[3] for word in words], "words")]
 
@@ -113,7 +114,7 @@ NEEDS = {**dict.fromkeys(("Delhi", "Punjab", "household", "SPY"), PAPER),
 
 @dataclass(frozen=True)
 class ContestWorld:
-    """What all worlds have in common."""
+    """The attributes that all worlds share."""
 
     name: str
     horizon: int  # how many steps a window has
@@ -131,12 +132,12 @@ class Drawn(ContestWorld):
 
     @property
     def point(self) -> Settings:
-        """All that its data depend on."""
+        """All parameters that the data depend on."""
         return (("world", self.name), ("horizon", self.horizon), ("T", self.length),
                 ("laws", self.laws))  # fmt: skip
 
     def history(self, rng: np.random.Generator) -> Recording:
-        """Draw ``T + horizon`` steps, from the stationary law on."""
+        """Draw ``T + horizon`` steps, starting from the stationary law."""
         start, drawn = stationary(np.array(self.laws[0][1])), []
         ends = [*(law[0] for law in self.laws[1:]), self.length + self.horizon]
         for (begin, *law), end in zip(self.laws, ends, strict=True):
@@ -164,7 +165,7 @@ class Recorded(ContestWorld):
 
     @property
     def point(self) -> Settings:
-        """All that its data depend on, the data themselves by their digest."""
+        """All parameters that the windows depend on, with a digest of the data."""
         digest = hashlib.sha256()
         for history in self.histories:
             digest.update(json.dumps([str(x) for x in history.states]).encode())
@@ -173,7 +174,7 @@ class Recorded(ContestWorld):
                 ("digest", digest.hexdigest()))  # fmt: skip
 
     def begins(self, history: Recording) -> list[int]:
-        """Return where windows begin: in the last part, evenly spread, none over another."""
+        """Return where windows begin: evenly spread over the last part, without overlap."""
         first = int(LABELLED * len(history.states))
         slots = (len(history.states) - first) // self.horizon
         return [first + self.horizon * int(k) for k in np.linspace(0, slots - 1, self.each)]
@@ -182,9 +183,9 @@ class Recorded(ContestWorld):
 def selected(
     names: Iterable[str] | None, data: Path | str | None, horizons: Sequence[int], repetitions: int
 ) -> tuple[list[Drawn | Recorded], list[str]]:
-    """Return the worlds of some names, and messages about those without data.
+    """Return the worlds with these names, and messages about those without data.
 
-    Names are those of `DRAWN` and `NEEDS`, all but the whole grids if None; these have their own
+    Names are those of `DRAWN` and `NEEDS`, all but the grids if None; grids have their own
     horizons. A recorded world has about as many windows as there are repetitions.
     """
     every = [*DRAWN, *NEEDS]
@@ -192,25 +193,25 @@ def selected(
     for name in wanted:
         if name not in every:
             raise ValueError(f"worlds has no {name!r}; choose among {', '.join(every)}")
-    found: list[Drawn | Recorded] = []
+    worlds: list[Drawn | Recorded] = []
     left_out = []
     for name in (n for n in every if n in wanted):
         if name in DRAWN:
-            found += _drawn(name, horizons)
+            worlds += _drawn(name, horizons)
             continue
         paths = [_find_file(data, file) for file in NEEDS[name]]
         lacking = [file for file, path in zip(NEEDS[name], paths, strict=True) if path is None]
         if paths[0] is not None and not lacking:
-            found += _recorded(name, paths[0], horizons, repetitions)
+            worlds += _recorded(name, paths[0], horizons, repetitions)
             continue
         has = "no data folder is named, so there is"
         if data is not None:
             has = f"data folder {str(data)!r} has"
         files = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
         left_out.append(f"{name} is left out: {has} {files}")
-    if not found:
+    if not worlds:
         raise ValueError("\n".join(["worlds has none that can be had", *left_out]))
-    return found, left_out
+    return worlds, left_out
 
 
 def _symmetric(n: int, stay: float) -> FloatArray:
@@ -222,7 +223,7 @@ def _ring(n: int) -> FloatArray:
     return 0.48 * np.eye(n) + 0.32 * np.roll(np.eye(n), 1, axis=1) + 0.2 / n
 
 
-# The third state is there in one step out of twelve.
+# The third state has a probability of about 1/12.
 RARE = np.array([[0.72, 0.2, 0.08], [0.2, 0.72, 0.08], [0.45, 0.45, 0.1]])
 EASY, HARD = (_symmetric(3, 0.9), _symmetric(3, 0.9)), (_symmetric(3, 0.4), _symmetric(3, 0.5))
 Laws = list[tuple[int, FloatArray, FloatArray]]
@@ -230,7 +231,7 @@ Spot = tuple[str, int, int | None, Laws]  # name, length, horizon if it has its 
 
 
 def _grid_spot(point: dict[str, Any]) -> Spot:
-    """Return a point of a grid; one without a horizon is drawn with any."""
+    """Return a point of a grid; a point without a horizon of its own takes any."""
     T, b, horizon = point["T"], point["b"], point.get("horizon")
     if "p" in point:
         name, law = f"figure1 p={point['p']} b={b}", figure1_matrices(**point)
@@ -245,7 +246,7 @@ DRAWN: dict[str, list[Spot]] = {
     "sticky": [("sticky", 200, None, [(0, _symmetric(3, 0.95), _symmetric(3, 0.6))])],
     "rare": [("rare state", 150, None, [(0, RARE, _symmetric(3, 0.7))])],
     "ten": [("ten states", 100, None, [(0, _ring(10), _symmetric(10, 0.6))])],
-    # Half-way is where methods that split begin to calibrate; they do not see the change.
+    # Methods that split begin to calibrate half-way, and do not see a change there.
     "change": [(f"change at {at}", 200, None, [(0, *EASY), (at, *HARD)]) for at in (100, 150)],
     "figure1-grid": [_grid_spot(point) for point in FIGURE1_POINTS],
     "figure2-grid": [_grid_spot(point) for point in FIGURE2_POINTS],
@@ -263,11 +264,11 @@ def _drawn(name: str, horizons: Sequence[int]) -> Iterator[Drawn]:
 def _recorded(
     name: str, path: Path, horizons: Sequence[int], repetitions: int
 ) -> Iterator[Recorded]:
-    # What is "observed" in the paper's series is the state before: the chain knows it.
+    # The "observation" in the paper's series is the previous state, which the chain has.
     kind = {"sleep": "vectors", "words": "words"}.get(name, "nothing")
     if kind == "nothing":
         series = read_series(path.parent)
-        histories = [Recording(None, one.states) for one in series if name in one.name]
+        histories = [Recording(None, item.states) for item in series if name in item.name]
     else:
         try:
             histories = read_sleep(path) if name == "sleep" else read_words(path)
@@ -277,8 +278,8 @@ def _recorded(
     labels = tuple(sorted({state for history in histories for state in history.states}))
     rest = min(len(history.states) for history in histories) * (1 - LABELLED)
     for horizon in horizons:
-        each = max(1, min(round(repetitions / len(histories)), int(rest) // horizon))
-        yield Recorded(name, horizon, labels, kind, None, tuple(histories), each)
+        windows = max(1, min(round(repetitions / len(histories)), int(rest) // horizon))
+        yield Recorded(name, horizon, labels, kind, None, tuple(histories), windows)
 
 
 def _find_file(data: Path | str | None, name: str) -> Path | None:
