@@ -1,4 +1,4 @@
-"""Models in files that travel: no pickle, no code, and nothing believed before it is checked."""
+"""Save and load models as portable files: no pickle, no code, every part checked before use."""
 
 from definetti.saving.files import load as load
 from definetti.saving.files import read_manifest as read_manifest

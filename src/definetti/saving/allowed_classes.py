@@ -1,7 +1,7 @@
-"""The closed table of the classes that a file can name: no other object is ever made of a file.
+"""The closed table of the classes that a file can name: no other object is made from a file.
 
-Kernels do not check indices, so each class with parts that become one has a check here that its
-arguments fit together.
+Kernels do not check indices, so each class with values that become indices has a check here that
+its arguments fit together.
 """
 
 from __future__ import annotations
@@ -57,25 +57,25 @@ Check = Callable[[Any], Any]
 
 
 class Kind:
-    """A class that files hold, under a name.
+    """A class whose objects files hold, with its name in files.
 
     Its objects are made of the arguments `names`, which are attributes of the same names: those of
-    a dataclass or named tuple if left out. `parts` says what some of them have to be; `fits` tells
-    of these arguments, as attributes, whether they fit together, or raises an error.
+    a dataclass or named tuple if left out. `parts` are checks of single arguments; `fits` takes all
+    arguments, as attributes, and returns whether they fit together, or raises an error.
     """
 
     def __init__(
         self,
         name: str,
-        made: type[Any],
+        target: type[Any],
         fits: Check | None = None,
         names: tuple[str, ...] | None = None,
         **parts: Check,
     ) -> None:
-        self.name, self.made, self.fits, self.parts = name, made, fits, parts
-        if names is None and is_dataclass(made):
-            names = tuple(one.name for one in fields(made) if one.init)
-        self.names = getattr(made, "_fields", ()) if names is None else names
+        self.name, self.made, self.fits, self.parts = name, target, fits, parts
+        if names is None and is_dataclass(target):
+            names = tuple(field.name for field in fields(target) if field.init)
+        self.names = getattr(target, "_fields", ()) if names is None else names
 
     def take(self, thing: Any) -> dict[str, Any]:
         """Return the arguments that make an object."""
@@ -87,7 +87,7 @@ class Kind:
         return kept
 
     def make(self, kept: dict[str, Any]) -> Any:
-        """Make an object of its arguments; raise any error for what `take` never returns."""
+        """Make an object of its arguments; raise any error for ones that `take` never returns."""
         self._claim(kept)
         if issubclass(self.made, Saved):
             return self.made._restored(kept)
@@ -142,15 +142,15 @@ def _check_columns(own: Any) -> None:
     """Refuse codes that are not in the tables of their columns."""
     for codes in own.chunks.arrays:
         require(is_array(codes, np.int64, 2) and codes.shape[1] == len(own.columns), "codes")
-        for column, those in zip(own.columns, codes.T, strict=True):
-            check_codes(column.table, those)
+        for column, column_codes in zip(own.columns, codes.T, strict=True):
+            check_codes(column.table, column_codes)
 
 
 def _is_trained(own: Any) -> bool:
-    """Tell whether there are matrices for as many states as there are."""
+    """Tell whether the parameters have the shapes for the number of states."""
     n = len(own.states)
     checked_prior(own.prior)
-    if own.table is None:  # of an emission that has met no observations yet
+    if own.table is None:  # before any observations
         require(np.shape(own.statistics) == (n, 0), "a sum")
     else:
         check_table(own.emission, own.table)
@@ -159,24 +159,24 @@ def _is_trained(own: Any) -> bool:
 
 
 def _is_selected(own: Any) -> bool:
-    """Tell whether there is a law for each choice that was made."""
+    """Tell whether there is a tempered law for each chosen candidate."""
     require(len(own.laws) == len(own.selection.candidates), "a choice")
     chosen = {own.selection.choice(horizon)[0] for horizon in own.selection.horizons}
     return _is_trained(own) and all(isinstance(own.laws[place], Tempered) for place in chosen)
 
 
 def _is_selection(own: Any) -> bool:
-    """Tell whether there is a table of the candidates by horizon."""
+    """Tell whether tables have a row for each horizon and a column for each candidate."""
     shape = len(own.horizons), len(own.candidates)
     same = own.log_probabilities.shape == own.powers.shape == shape
     return all(shape) and same and len(own.errors) == len(own.horizons)
 
 
 def _are_trees(own: Any) -> bool:
-    """Tell whether branches lead on, and to features that there are."""
+    """Tell whether children come after their parents, and indices are within bounds."""
     number = len(own.features)
     limits = (own.roots, number), (own.columns, len(own.start)), (own.features, own.width)
-    inside = all(one.min(initial=0) >= 0 and one.max(initial=0) < end for one, end in limits)
+    inside = all(part.min(initial=0) >= 0 and part.max(initial=0) < end for part, end in limits)
     require(own.children.shape == (number, 2) and len(own.roots) == len(own.columns), "trees")
     onward = (own.children > np.arange(number)[:, None]) & (own.children < number)
     paths = (onward.all(axis=1) | (own.children == -1).all(axis=1)).all()
@@ -185,7 +185,7 @@ def _are_trees(own: Any) -> bool:
 
 
 def _are_units(own: Any) -> bool:
-    """Tell whether sequences are of known states, with a share each."""
+    """Tell whether states are known, and sequences have scores and a positive share each."""
     known = own.alphabet.labels[: len(own.smoother.labels)] == own.smoother.labels
     whole = all(NUMBERS(scores) and len(scores) for scores in own.steps)
     require(known and whole and 0 < own.number <= len(own.steps), "a unit")
@@ -230,12 +230,13 @@ KINDS = [
     Kind("curve", Curve),
     Kind("alphabet", Alphabet, names=("labels",)),
     Kind(
-        "chunks", Chunks, lambda own: len({(one.shape[1], one.dtype) for one in own.arrays}) <= 1,
-        arrays=_tuple_of(lambda one: isinstance(one, np.ndarray) and one.ndim == 2),
+        "chunks", Chunks,
+        lambda own: len({(array.shape[1], array.dtype) for array in own.arrays}) <= 1,
+        arrays=_tuple_of(lambda array: isinstance(array, np.ndarray) and array.ndim == 2),
     ),
     Kind(
         "rows", Rows, _are_rows,
-        chunks=_a(Chunks), width=lambda one: one is None or _is_whole(one), flat=FLAG,
+        chunks=_a(Chunks), width=lambda value: value is None or _is_whole(value), flat=FLAG,
     ),
     Kind(
         "centred", Centred, lambda own: len(own.point) in (0, own.rows.width),
@@ -307,8 +308,8 @@ KINDS = [
     Kind("together departures", TogetherDepartures),
     Kind("remembering", Remembering, symmetry=_a(Symmetry), memory=_a(Memory)),
 ]  # fmt: skip
-# Dataclasses of definetti that fulfil one of these contracts under a name are in the table. Those
-# of others are not: whoever reads the file does not know them.
+# Named dataclasses of definetti that fulfil one of these contracts are in the table. Those of other
+# packages are not: they may be missing where the file is read.
 CONTRACTS = (
     Score, Symmetry, Emission, Memory, Martingale, Alarm, ConfidenceSequence, AdaptiveLevel,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The file itself: a ZIP archive of a manifest and parts, read within limits.
+"""The file format: a ZIP archive of a manifest and parts, read within limits.
 
 Nothing in it is compressed, and no two parts share bytes. The manifest names each part with its
 size and checksum, and the archive's comment is the checksum of the manifest.
@@ -37,9 +37,9 @@ from definetti.saving.values import DIGITS, first_line
 
 MANIFEST = "manifest.json"
 MOST_PARTS = 10_000
-LARGEST = 2**32 - 2**24  # bytes; beyond, an archive has another form
+LARGEST = 2**32 - 2**24  # bytes; a larger archive has another format
 LARGEST_TEXT = 2**25  # bytes of JSON
-DEEPEST = 200  # values inside of each other
+DEEPEST = 200  # levels of nested values
 FACTOR, FLOOR = 64, 2**26  # bytes of memory for a byte of a file, and for any file
 TEXT_FACTOR = 16  # bytes of memory for a byte of JSON, beyond the floor
 # Bytes of memory that a character of JSON outside strings stands for: a container, an entry of a
@@ -57,7 +57,7 @@ def write_archive(
 ) -> None:
     """Write an archive, whole or not at all; the same bytes for the same contents.
 
-    The budget has the memory that reading the contents was found to take.
+    `budget` has counted the memory that reading the contents takes.
     """
     listed = {
         name: {"bytes": len(content), "sha256": sha256(content).hexdigest()}
@@ -85,10 +85,10 @@ def write_archive(
     def write(place: Path) -> None:
         with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as archive:
             for name, content in {MANIFEST: text, **parts}.items():
-                # The same at all times: a ZipInfo is dated 1980 if nobody says otherwise.
+                # The same at all times: the default date of a ZipInfo is in 1980.
                 entry = zipfile.ZipInfo(name)
                 entry.external_attr = 0o644 << 16
-                entry.create_system = 3  # wherever it is written
+                entry.create_system = 3  # the same on all systems
                 archive.writestr(entry, content)
             archive.comment = sha256(text).hexdigest().encode("ascii")
 
@@ -175,7 +175,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def read_json(text: bytes | bytearray) -> Any:
-    """Read JSON that is neither large nor deep."""
+    """Read JSON within limits of size and depth."""
     if len(text) > LARGEST_TEXT:
         raise LoadError(f"has {len(text):,} bytes of text, more than a file of ours has")
     plain = bytes(text).decode("ascii")
@@ -193,7 +193,7 @@ def memory_limit(size: int) -> int:
 
 
 def claim_text(text: str) -> None:
-    """Claim the memory of parsing JSON, and of the values that are made of it."""
+    """Claim the memory of parsing JSON, and of the values in it."""
     counts = np.zeros(256, dtype=np.int64)
     for signs in structure(text):
         counts += np.bincount(signs, minlength=256)
@@ -222,7 +222,7 @@ def _read_int(text: str) -> int:
 
 
 def _check_ending(file: IO[bytes], size: int) -> None:
-    """Refuse what is no archive of ours, by its first and last bytes alone."""
+    """Refuse a file that is no archive of ours, by its first and last bytes alone."""
     tail = ENDING.size + CHECKSUM
     begins = file.read(len(BEGINNING))
     if begins != BEGINNING or size < tail:

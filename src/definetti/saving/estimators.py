@@ -1,16 +1,16 @@
-"""How models of scikit-learn and hmmlearn are written, and read again within limits.
+"""Write models of scikit-learn and hmmlearn, and read them within limits.
 
 skops takes a scikit-learn model apart into a tree of nodes that name classes, and arrays. Both
 become parts of our own: arrays are numbered by their contents, so that a model has the same bytes
-whenever it is saved, and are read within our limits. Before skops makes anything of the tree, every
-node is looked up in a list that is shorter than the one that skops trusts by itself. The numbers by
-which skops makes one object of several nodes are left out: a node could otherwise stand for any
-number of others, and objects contain themselves.
+whenever it is saved, and are read within our limits. Before skops builds any object, every node is
+looked up in a list that is shorter than the one that skops trusts by itself. The numbers by which
+skops makes one object of several nodes are left out: a node could otherwise stand for any number of
+others, and objects could contain themselves.
 
 The listed classes predict by means of NumPy alone, which checks indices, or are checked here. Trees
-and forests, neighbours and support vectors are not listed: their compiled code follows the numbers
-in a file wherever these lead. Nor is anything allowed that opens files, calls functions, or takes
-time or memory without bound by a parameter: those are held to the values below.
+and forests, neighbours and support vectors are not listed: their compiled code uses numbers in a
+file as indices without checks. Nor may a parameter open files, call functions, or take unbounded
+time or memory: such parameters are restricted to the values below.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ TYPES = {
     *(f"numpy.{name}" for name in ("bool", "bool_", "float32", "float64", "int32", "int64",
                                    "str_")),
 }  # fmt: skip
-# What the nodes of a tree are, but for the objects of scikit-learn, by the names of skops.
+# The types of nodes of a tree, except for scikit-learn's objects, by skops' names of nodes.
 NODES = {
     "DTypeNode": {"numpy.dtype"},
     "DictNode": {"builtins.dict"},
@@ -92,7 +92,7 @@ LARGEST_NGRAM = 10
 MOST_JOBS = 64  # processes that a transformer may start
 LARGEST_DEGREE, MOST_TERMS = 10, 10**6  # of polynomials
 HMMLEARN_CHAIN = ("startprob_", "transmat_", "n_features")
-# The law of the observations. How the fit went is left out: nothing is predicted by it.
+# Parameters of the observations. Records of the fit are left out: predictions do not use them.
 HMMLEARN_LAWS = {
     "CategoricalHMM": ("emissionprob_",),
     "GaussianHMM": ("means_", "_covars_"),
@@ -114,7 +114,7 @@ def _write_estimator(value: Any, writer: Any, where: str) -> list[Any]:
         raise SaveError(f"{where} is a {name}, which takes skops to save; {INSTALL}") from None
     try:
         packed = dumps(value)
-    except Exception as error:  # whatever it is that skops does not know
+    except Exception as error:  # whatever skops does not support
         raise SaveError(f"{where} is a {name}, of which skops says: {error}") from None
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         schema = json.loads(archive.read(SCHEMA))
@@ -131,7 +131,7 @@ def _write_estimator(value: Any, writer: Any, where: str) -> list[Any]:
             check_sound(value)
         except ValueError as error:
             raise SaveError(f"{where} is a {name}, and {error}") from None
-        parts: dict[str, str] = {}  # by their names there, in the order of the tree
+        parts: dict[str, str] = {}  # file names there by part, in the order of the tree
         sizes: dict[str, int] = {}
         for node in walk(schema):
             node.pop("__id__", None)
@@ -163,21 +163,21 @@ def _read_estimator(node: Any, reader: Any) -> Any:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for number, name in enumerate(parts):
             content = reader.archive.part(name)
-            from_bytes(content, name)  # which refuses what is no array
+            from_bytes(content, name)  # refuses anything but an array
             claim_memory(len(content))
             sizes[f"{number}.npy"] = len(content)
             archive.writestr(f"{number}.npy", content)
-        for one in walk(schema):
-            one.pop("__id__", None)
+        for entry in walk(schema):
+            entry.pop("__id__", None)
         text = json.dumps(schema)
         _claim(schema, text, sizes)
         archive.writestr(SCHEMA, text)
-    names = {f"{one['__module__']}.{one['__class__']}" for one in walk(schema)}
-    made = load(packed, trusted=sorted(names))
-    if not _is_estimator(made):
+    names = {f"{entry['__module__']}.{entry['__class__']}" for entry in walk(schema)}
+    model = load(packed, trusted=sorted(names))
+    if not _is_estimator(model):
         raise LoadError("holds no scikit-learn model where there should be one")
-    check_sound(made)
-    return made
+    check_sound(model)
+    return model
 
 
 def walk(schema: Any) -> Iterator[dict[str, Any]]:
@@ -209,7 +209,7 @@ def find_untrusted(schema: Any) -> list[str]:
 
 
 def _claim(schema: Any, text: str, sizes: dict[str, int]) -> None:
-    """Claim what skops takes to make a model of a tree and arrays of these sizes."""
+    """Claim the memory that skops takes to build a model from a tree and arrays of these sizes."""
     claim_text(text)
     for node in walk(schema):
         claim_memory(NODE)
@@ -223,25 +223,25 @@ def trusted_nodes() -> dict[str, frozenset[str]]:
     classes = [
         getattr(import_module(module), name) for module, names in CLASSES.items() for name in names
     ]
-    objects = {"ObjectNode": {f"{one.__module__}.{one.__name__}" for one in classes}}
+    objects = {"ObjectNode": {f"{kind.__module__}.{kind.__name__}" for kind in classes}}
     return {loader: frozenset(names) for loader, names in {**NODES, **objects}.items()}
 
 
 def check_sound(model: Any) -> None:
-    """Refuse a model, and all within it, whose numbers lead beyond what is there."""
+    """Refuse a model, or a part of one, whose numbers lead out of bounds."""
     seen: set[int] = set()
     stack = [model]
     while stack:
-        one = stack.pop()
-        if id(one) in seen:
+        value = stack.pop()
+        if id(value) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, (list, tuple)):
-            stack.extend(one)
-        elif isinstance(one, dict):
-            stack.extend(one.values())
-        elif type(one).__module__.startswith("sklearn."):
-            own, name = vars(one), type(one).__name__
+        seen.add(id(value))
+        if isinstance(value, (list, tuple)):
+            stack.extend(value)
+        elif isinstance(value, dict):
+            stack.extend(value.values())
+        elif type(value).__module__.startswith("sklearn."):
+            own, name = vars(value), type(value).__name__
             if name in CHECKS:
                 CHECKS[name](own, name)
             stack.extend(own.values())
@@ -253,7 +253,7 @@ def _check_vectorizer(own: dict[str, Any], name: str) -> None:
         raise ValueError("its vocabulary is not numbered from 0 on")
     for parameter, allowed in VECTORIZER.items():
         value = own.get(parameter)
-        if not any(type(value) is type(one) and value == one for one in allowed):
+        if not any(type(value) is type(choice) and value == choice for choice in allowed):
             raise _refused(own, name, parameter, " or ".join(map(repr, allowed)))
     stop = own.get("stop_words")
     if not (_are_all(stop, str) if isinstance(stop, list) else stop in (None, "english")):
@@ -298,8 +298,8 @@ def _check_one_hot(own: dict[str, Any], name: str) -> None:
         raise ValueError("its OneHotEncoder leaves categories out; have it keep them all")
     if "categories_" in own:
         plain = own.get("_drop_idx_after_grouping") is None and own.get("drop_idx_") is None
-        each = [len(one) for one in own["categories_"]]
-        if not plain or own.get("_infrequent_enabled") or own.get("_n_features_outs") != each:
+        sizes = [len(categories) for categories in own["categories_"]]
+        if not plain or own.get("_infrequent_enabled") or own.get("_n_features_outs") != sizes:
             raise ValueError("its OneHotEncoder counts other columns than it has categories")
 
 
@@ -323,7 +323,7 @@ CHECKS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "DummyClassifier": _check_classes,
     "OneHotEncoder": _check_one_hot,
     "PolynomialFeatures": _check_polynomial,
-    "FunctionTransformer": _check_function,  # what columns are that pass through
+    "FunctionTransformer": _check_function,  # stands for columns that pass through
     "StandardScaler": _check_scale,
     "RobustScaler": _check_scale,
 }
@@ -348,9 +348,9 @@ def _read_hmmlearn(node: Any, reader: Any) -> Any:
         from hmmlearn import hmm
     except ImportError:
         raise LoadError("holds an hmmlearn model; pip install hmmlearn to load it") from None
-    made = getattr(hmm, name)(**params)
-    made.__dict__.update(kept)
-    return made
+    model = getattr(hmm, name)(**params)
+    model.__dict__.update(kept)
+    return model
 
 
 FORMS = (

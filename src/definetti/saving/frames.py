@@ -1,4 +1,4 @@
-"""How data frames and series are written, column by column, for the library they came from."""
+"""Write and read data frames and series, column by column, for the library they came from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from definetti.saving.values import Form
 BACKENDS = ("pandas", "polars", "pyarrow")
 COLUMN = 2_000  # bytes that a column takes, however short
 DTYPES = {
-    str(one): one
-    for one in (
+    str(dtype): dtype
+    for dtype in (
         nw.Float64(), nw.Float32(), nw.Int64(), nw.Int32(), nw.Int16(), nw.Int8(), nw.UInt64(),
         nw.UInt32(), nw.UInt16(), nw.UInt8(), nw.Boolean(), nw.String(), nw.Categorical(),
         nw.Object(),
@@ -29,7 +29,7 @@ def _write_frame(value: Any, writer: Any, where: str) -> dict[str, Any]:
     if backend not in BACKENDS:
         raise SaveError(f"{where} is of {backend}; files hold frames of {', '.join(BACKENDS)}")
     columns = [native] if single else list(native.iter_columns())
-    written = [_write_column(one, writer, where) for one in columns]
+    written = [_write_column(column, writer, where) for column in columns]
     return {"backend": backend, "single": single, "columns": written}
 
 
@@ -49,23 +49,25 @@ def _write_column(series: Any, writer: Any, where: str) -> list[Any]:
 
 def _read_frame(node: Any, reader: Any) -> Any:
     backend = BACKENDS[BACKENDS.index(node["backend"])]
-    made = []
+    columns = []
     for name, dtype, categories, values in node["columns"]:
         kind = DTYPES[dtype] if categories is None else nw.Enum(categories)
         column = reader.read(values)
         if type(column) is not list:
             raise ValueError("a column is no list")
         _claim(column)
-        made.append(_series(reader.read(name), column, kind, backend))
+        columns.append(_series(reader.read(name), column, kind, backend))
     if node["single"]:
-        (one,) = made
-        return one.to_native()
-    return nw.from_dict({one.name: one for one in made}).to_native()
+        (series,) = columns
+        return series.to_native()
+    return nw.from_dict({series.name: series for series in columns}).to_native()
 
 
 def _claim(values: list[Any]) -> None:
-    """Claim what a column takes: text is copied, also where its rows share it."""
-    claim_memory(COLUMN + 32 * len(values) + sum(len(one) for one in values if type(one) is str))
+    """Claim the memory of a column: text is copied, also where rows share it."""
+    claim_memory(
+        COLUMN + 32 * len(values) + sum(len(value) for value in values if type(value) is str)
+    )
 
 
 def _native(value: Any) -> Any:

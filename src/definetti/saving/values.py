@@ -1,10 +1,10 @@
-"""How single values, containers, arrays and random generators are written, and read again.
+"""Write and read single values, containers, arrays and random generators.
 
 Text, whole numbers, True, False, None, finite numbers and short lists are JSON as they are. Any
 other value is a JSON object with one key: the tag of the `Form` that writes and reads it.
 
-What writes a value gets it, the writer, and its name in errors; it returns JSON. What reads it gets
-this JSON and the reader, and raises any error for what is never written.
+A writing function takes a value, the writer, and the value's name in errors, and returns JSON. A
+reading function takes this JSON and the reader, and raises any error for what is never written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GENERATOR_INDICES = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 
 
 
 class Form(NamedTuple):
-    """How values of one kind are written, and read again."""
+    """How values of one kind are recognised, written and read."""
 
     tag: str  # the key of such values in a manifest
     accepts: Callable[[Any], bool]
@@ -206,7 +206,9 @@ def _write_scalars(value: list[Any], writer: Any, where: str) -> dict[str, Any]:
         _claim_numbers(numbers)
         return {"numbers": writer.array(numbers, where)}
     # Values that compare equal may differ in type, and zero has two signs.
-    names = [(type(one), one.hex() if type(one) is float else one) for one in value]
+    names = [
+        (type(element), element.hex() if type(element) is float else element) for element in value
+    ]
     places: dict[Any, int] = {}
     codes = np.array([places.setdefault(name, len(places)) for name in names])
     first = dict(zip(reversed(names), reversed(value), strict=True))

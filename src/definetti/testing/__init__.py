@@ -1,9 +1,9 @@
-"""Checks that anyone can run on a score, symmetry, emission, model, memory or bet of their own.
+"""Checks of user-defined scores, symmetries, emissions, models, memories and martingales.
 
-Each raises an AssertionError that says what is wrong and what to do; none returns anything. They
-work as the proofs of the package do: every sequence of a small model is enumerated, and a p-value
-that is not exactly uniform is found out. What they cannot see is how a thing was made: a score or a
-model that knows the labels that calibrate it is not valid, and passes.
+Each check raises an AssertionError with the fault and the remedy, and returns nothing. As in the
+proofs of the package, every sequence of a small model is enumerated, and a p-value that is not
+exactly uniform is detected. The checks cannot see how an object was made: a score or a model that
+was fitted on the calibration labels is not valid, and passes.
 """
 
 from definetti.testing.comparisons import check_memory as check_memory

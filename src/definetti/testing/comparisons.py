@@ -42,18 +42,18 @@ def check_score(score: Score) -> None:
     >>> check_score(Joint(order=2))
     """
     check_object(score, Score)
-    found = []
+    scored = []
     for states, symbols in product([STATES, STATES[::-1]], [("a", "b"), ("b", "a")]):
         estimate, windows = _windows(states, symbols)
         values = evaluate(score, estimate, windows)
         parts = [Windows(*(part[[k]] for part in windows)) for k in range(len(values))]
-        alone = [evaluate(score, estimate, one)[0] for one in parts]
+        alone = [evaluate(score, estimate, part)[0] for part in parts]
         assert same(values, alone), (
             "a window's score depends on the windows that are scored with it, or on those before; "
             "score each by itself, and keep nothing between calls"
         )
-        found.append(values)
-    assert all(same(found[0], one) for one in found[1:]), (
+        scored.append(values)
+    assert all(same(scored[0], other) for other in scored[1:]), (
         "the score computes with codes as if they were numbers: other codes for the same states "
         "or symbols give other scores; use codes only to look things up"
     )
@@ -72,7 +72,7 @@ def _windows(states: tuple[str, ...], symbols: tuple[str, ...]) -> tuple[Any, Wi
     """Return an estimate and windows: the same whatever the codes of states and symbols."""
     emission = Categorical()
     table, _ = emission.encode(symbols, None, "observations")
-    past = [states.index(one) for one in ("calm", "calm", "busy", "calm", "busy", "busy")]
+    past = [states.index(state) for state in ("calm", "calm", "busy", "calm", "busy", "busy")]
     _, seen = emission.encode(["a", "b", "b", "a", "b", "b"], table, "observations")
     history = History(2)
     history.append(np.array(past), seen)
@@ -80,8 +80,8 @@ def _windows(states: tuple[str, ...], symbols: tuple[str, ...]) -> tuple[Any, Wi
     completion = Completion(history, np.array([states.index("calm")]), seen[:1], 2)
     estimate = HMM().estimate(completion, table, statistics, states)
     rows = list(product(("calm", "busy"), repeat=3))
-    codes = np.array([[states.index(one) for one in row] for row in rows])
-    shown = [one for row in product("ab", "ab", "ab") for one in row[1:]]
+    codes = np.array([[states.index(state) for state in row] for row in rows])
+    shown = [symbol for row in product("ab", "ab", "ab") for symbol in row[1:]]
     observed = emission.encode(shown, table, "observations")[1].reshape(-1, 2)
     return estimate, Windows(codes[:, 0], codes[:, 1:], observed)
 
@@ -89,9 +89,9 @@ def _windows(states: tuple[str, ...], symbols: tuple[str, ...]) -> tuple[Any, Wi
 def check_symmetry(symmetry: Symmetry) -> None:
     """Check that a symmetry keeps what it declares, in every sequence of small models.
 
-    These have four labelled steps, or eight without observations: a parameter that does not act
-    so soon is not checked. Give parameters so small that they do, ``check_symmetry(Latest(1))``
-    for a symmetry of the latest blocks, or name them in its `examples`.
+    Sequences have four labelled steps, or eight without observations: a parameter that has no
+    effect on these is not checked. Give small parameters, such as ``check_symmetry(Latest(1))`` for
+    a symmetry of the latest blocks, or list them in its `examples`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _check(symmetry: Symmetry) -> None:
         _check_orbits(symmetry, horizon)
     if not symmetry.exact:
         return
-    if symmetry.given == "last state":  # others hold by visits, not at a time of the clock
+    if symmetry.given == "last state":  # others hold by visits, not at a fixed time
         compared = [
             check_uniform(
                 make_predictor(HMM(), "filter", symmetry), length, horizon, "the symmetry",
@@ -136,16 +136,18 @@ def _check(symmetry: Symmetry) -> None:
 
 
 def _check_orbits(symmetry: Symmetry, horizon: int) -> None:
-    """Check that candidates share what they are said to share."""
+    """Check that candidates of one orbit, or with one last state, have the same reference."""
     history = History(2)
     history.append(np.array([0, 1, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 1, 0, 0]))
     seen: dict[Any, Any] = {}
     for states in product(range(2), repeat=horizon):
         completion = Completion(history, np.array(states), np.zeros(horizon, dtype=np.int64), 2)
-        found = symmetry.reference(completion, lambda: np.random.default_rng(0))
+        reference = symmetry.reference(completion, lambda: np.random.default_rng(0))
         if symmetry.by_last_state:
-            assert found.ends is not None, "by_last_state is True, and the reference has no ends"
-        content = _content(found)
+            assert reference.ends is not None, (
+                "by_last_state is True, and the reference has no ends"
+            )
+        content = _content(reference)
         for key in [symmetry.orbit(completion), *[("last", states[-1])] * symmetry.by_last_state]:
             assert seen.setdefault(key, content) == content, (
                 "two candidates share a name (`orbit`, or the last state with by_last_state) and "
@@ -162,7 +164,7 @@ def _content(reference: Any) -> Any:
 
 
 def check_memory(memory: Memory) -> None:
-    """Check that tokens follow from each other, and mean the same wherever they come.
+    """Check that each token follows from the previous one, with the same meaning at all times.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What all checks rest on: exact coverage of small models, and fast paths that agree."""
+"""Shared parts of the checks: exact coverage of small models, and agreement of fast paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from definetti.sets.lattice import LatticeSet
 from definetti.verify import enumerate_ranks
 
 STATES = ("calm", "busy")
-# Start, transitions and emissions of models that tell a wrong p-value from a right one.
+# Start, transitions and emissions of models under which wrong p-values show.
 LAWS = (
     ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.75, 0.25], [0.25, 0.75]]),
     ([1.0, 0.0], [[0.8, 0.2], [0.0, 1.0]], [[0.9, 0.1], [0.2, 0.8]]),
@@ -30,7 +30,7 @@ LEARNED, STEPS, LEVEL = 40, 60, 0.7
 
 
 def check_object(thing: Any, contract: type) -> None:
-    """Check that something fulfils a contract, and is no class."""
+    """Check that an object derives from a contract, and is not a class."""
     name = f"definetti.{contract.__module__.split('.')[1]}.{contract.__name__}"
     assert not isinstance(thing, type), f"{thing.__name__} is a class; give an object of it"
     assert isinstance(thing, contract), f"{thing!r} does not derive from {name}"
@@ -51,7 +51,7 @@ def check_uniform(
 ) -> bool:
     """Check that smoothed coverage given each last state is the level.
 
-    Returns whether a candidate was compared with anything: else nothing was checked.
+    Return whether any candidate was compared with others; if not, nothing was checked.
     """
     with quiet():
         everything = enumerate_ranks(predictor, 2, n_symbols, length, horizon, observed=seen)
@@ -70,27 +70,27 @@ def check_uniform(
 
 
 def check_rolling(predictor: ConformalHMM, what: str = "symmetry") -> None:
-    """Check that labels that come bit by bit give the p-values of a fresh fit."""
+    """Check that labels added step by step give the p-values of a fresh fit."""
     symbols, states = draw_steps("012")
     with quiet():
         rolled = predictor.fit(symbols[:LEARNED], states[:LEARNED])
         for k in range(LEARNED, STEPS):
             fresh = ConformalHMM(**predictor.get_params(deep=False)).fit(symbols[:k], states[:k])
             new = symbols[k : k + 1]
-            ours, theirs = (dict(one.predict_ranks(new)) for one in (rolled, fresh))
+            ours, theirs = (dict(fitted.predict_ranks(new)) for fitted in (rolled, fresh))
             assert ours == theirs, f"the {what} keeps something between predictions, or changes"
             rolled = rolled.partial_fit(new, states[k : k + 1])
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """Tell whether two arrays are the same but for rounding."""
-    a, b = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    a, b = np.asarray(first, dtype=float), np.asarray(other, dtype=float)
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=1e-9))
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave out warnings of what is meant to be so."""
+    """Suppress warnings about settings that are intended here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
@@ -104,17 +104,17 @@ def draw_steps(values: Sequence[Any]) -> tuple[list[Any], list[str]]:
 
 
 def check_at_once(predictor: ConformalHMM, what: str, values: Sequence[Any] = "abc") -> None:
-    """Check that windows judged in one pass have the p-values that each has by itself."""
+    """Check that windows ranked in one pass have the p-values of single predictions."""
     seen, states = draw_steps(values)
     later, truth = seen[LEARNED:], states[LEARNED:]
     with quiet():
         fitted = predictor.fit(seen[:LEARNED], states[:LEARNED])
         for horizon in (1, 2):
-            found, expected = (
+            rolled, expected = (
                 roll_levels(fitted, later, truth, [LEVEL], horizon, at_once=way)
                 for way in (True, False)
             )
-            alike = same(found.p_values, expected.p_values) and same(found.sizes, expected.sizes)
+            alike = same(rolled.p_values, expected.p_values) and same(rolled.sizes, expected.sizes)
             assert alike, (
                 f"many windows at once have other p-values than one by one: what {what} declares "
                 "for speed is not so; leave it out, or mend it"
@@ -122,20 +122,20 @@ def check_at_once(predictor: ConformalHMM, what: str, values: Sequence[Any] = "a
 
 
 def check_lattice(predictor: ConformalHMM, what: str) -> None:
-    """Check that a set too large to be listed holds what is plausible, and nothing else."""
+    """Check that a set too large to be listed holds exactly the plausible sequences."""
     seen, states = draw_steps("abc")
     steps = 4
     with quiet():
         fitted = predictor.fit(seen[:LEARNED], states[:LEARNED])
         new = seen[LEARNED : LEARNED + steps]
         try:
-            found = fitted.set_params(max_candidates=1).predict_set(new, LEVEL)
+            prediction_set = fitted.set_params(max_candidates=1).predict_set(new, LEVEL)
         except ValueError:  # it does not go step by step through such a window
             return
-        assert isinstance(found, LatticeSet)
+        assert isinstance(prediction_set, LatticeSet)
         for path in product(STATES, repeat=steps):
             plausible = fitted.p_value(new, path) > 1 - LEVEL
-            assert plausible == (path in found), (
+            assert plausible == (path in prediction_set), (
                 f"the trellis of {what} holds other sequences than its values say; leave `trellis` "
                 "out, or let costs of a path add up to the score of its window"
             )
@@ -156,6 +156,6 @@ class Renamed(BaseEstimator):
 
     def predict_ranks(self, new: Any, horizon: int) -> dict[Any, Any]:
         shown = None if new is None else [self.symbols[k] for k in new]
-        found = self.cp.predict_ranks(shown, horizon=horizon)
+        ranks = self.cp.predict_ranks(shown, horizon=horizon)
         place = {label: k for k, label in enumerate(self.labels)}
-        return {tuple(place[one] for one in key): rank for key, rank in found.items()}
+        return {tuple(place[code] for code in key): rank for key, rank in ranks.items()}

@@ -56,7 +56,7 @@ def check_martingale(martingale: Martingale, steps: int = 40) -> None:
 
 
 def make_pasts(steps: int) -> list[FloatArray]:
-    """Return p-values of several kinds to have come before."""
+    """Return several kinds of sequences of past p-values."""
     rng = np.random.default_rng(0)
     uniform = rng.random(steps)
     extremes = np.resize([0.0, 1.0, 0.5, 1e-300], min(steps, 12))
@@ -64,7 +64,7 @@ def make_pasts(steps: int) -> list[FloatArray]:
 
 
 def expected_factor(martingale: Martingale) -> float:
-    """Integrate what the next p-value multiplies the capital by over [0, 1].
+    """Integrate the factor by which the next p-value multiplies the capital, over [0, 1].
 
     Gauss's rule over the logarithm of p, between the places where the density jumps and from decade
     to decade towards 0, where it may be steep.

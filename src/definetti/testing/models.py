@@ -26,7 +26,7 @@ from definetti.testing.exactness import (
 
 
 def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
-    """Check that an emission is a law of counts, and that a fixed one stays as it is.
+    """Check that an emission depends on sums alone, and that a fixed one does not change.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _judge(emission: Emission, values: Any, states: Any, judged: Any) -> FloatAr
 
 
 def _check_fixed(emission: Emission, observations: Any, states: Any, values: list[Any]) -> None:
-    """Check that what comes later does not change a law that is fixed."""
+    """Check that later observations do not change a fixed emission."""
     some = [value for value in values if value is None or value == observations[0]]
     labels = states[: len(some)]
     table, codes = emission.encode(some, None, "observations")
@@ -113,7 +113,7 @@ def _check_fixed(emission: Emission, observations: Any, states: Any, values: lis
 
 
 def _trained(emission: Emission, value: Any) -> Model:
-    """Return a model fixed on a segment that shows one value alone."""
+    """Return a model that is fixed on a segment with a single value."""
     states = [0, 0, 1, 1, 0, 1, 0]
     with quiet():
         fitted = ConformalHMM(HMM(emission=emission), train_size=6, states=[0, 1])
@@ -121,7 +121,7 @@ def _trained(emission: Emission, value: Any) -> Model:
 
 
 def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hashable]) -> None:
-    """Check that a model's estimates are functions of what rearrangements share.
+    """Check that a model's estimates are functions of statistics that rearrangements share.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hash
     check_two(observations, "observations")
     check_two(states, "states")
     model.check()
-    # What is compared is counted, not drawn, whatever the model reads.
+    # The reference is counted, not drawn, whatever the model reads.
     symmetry = "spaced" if model.fixed else "returns"
     predictor = Renamed(
         make_predictor(model, "filter", symmetry), tuple(states), tuple(observations)

@@ -1,4 +1,4 @@
-"""Coverage by visits to a state, to the last digit.
+"""Exact coverage by visits to a state, by enumeration of all windows.
 
 The time of the m-th departure from a state has no bound, so its histories cannot be listed. But by
 the strong Markov property the windows that depart from a state are independent draws from one
@@ -30,10 +30,10 @@ class VisitEnumeration(NamedTuple):
     present : (S,) the state
     states, observations : (S, m, h) the windows; the earlier ones in one order, where the
         rank does not depend on their order
-    orders : (S,) how many orders of the earlier windows each row stands for
+    orders : (S,) number of orders of the earlier windows that each row stands for
     ranks : the rank of the true states of the m-th window
     smoothing : whether ties are broken at random
-    predictions : as in `definetti.verify.Enumeration`: none where sets may be empty
+    predictions : as in `definetti.verify.Enumeration`; empty where sets may be empty
     """
 
     present: IntArray
@@ -64,7 +64,7 @@ class VisitEnumeration(NamedTuple):
     def missed(
         self, transition: FloatArray, emission: FloatArray, confidence_level: ConfidenceLevel
     ) -> FloatArray:
-        """Return the probability that the m-th departure comes and is not covered: ``(n,)``.
+        """Return the probability that the m-th departure occurs and is not covered: ``(n,)``.
 
         For a chain that starts in that state; it may never return to a transient one.
         """
@@ -91,14 +91,14 @@ def enumerate_departures(
     horizon: int,
     verbose: bool = False,
 ) -> VisitEnumeration:
-    """Rank the truth at the m-th departure from each state, for all windows there are.
+    """Rank the truth at the m-th departure from each state, for all possible windows.
 
     Parameters
     ----------
     predictor : ConformalHMM with a fixed model and ``symmetry="departures"``
-    n_states, n_symbols : how many there are of each
-    departures : m, which of them is predicted
-    horizon : the steps of each window
+    n_states, n_symbols : number of states, and of symbols
+    departures : m, the number of the departure to predict
+    horizon : number of steps of each window
     verbose : show a progress bar
 
     Examples
@@ -112,7 +112,7 @@ def enumerate_departures(
     array([0.8, 0.8])
     """
     windows = list(product(product(range(n_states), range(n_symbols)), repeat=horizon))
-    # Where all earlier windows are compared with, their order does not matter.
+    # If all earlier windows are in the reference, their order does not matter.
     unordered = departures - 1 <= checked_recent(find_symmetry(predictor.symmetry).recent)
     earlier = (
         combinations_with_replacement(windows, departures - 1)
@@ -154,20 +154,20 @@ def enumerate_departures(
 def returning(transition: FloatArray, state: int) -> FloatArray:
     """Return the probability of ever reaching a state from each state; one from itself."""
     n = len(transition)
-    found: FloatArray = (np.arange(n) == state).astype(np.float64)
-    can = found > 0
+    probabilities: FloatArray = (np.arange(n) == state).astype(np.float64)
+    can = probabilities > 0
     for _ in range(n):
         can = can | (transition[:, can] > 0).any(axis=1)
     others = np.flatnonzero(can & (np.arange(n) != state))
     stays = transition[np.ix_(others, others)]
-    found[others] = np.linalg.solve(np.eye(len(others)) - stays, transition[others, state])
-    return found
+    probabilities[others] = np.linalg.solve(np.eye(len(others)) - stays, transition[others, state])
+    return probabilities
 
 
 def connect_windows(present: int, windows: tuple[Any, ...]) -> tuple[list[int], list[int]]:
     """Return observations and states of a history in which these windows depart from a state.
 
-    Each is followed by the shortest way back, which a fixed model does not depend on.
+    Each window is followed by the shortest way back, on which a fixed model does not depend.
     """
     path = [(present, 0)]
     for window in windows:

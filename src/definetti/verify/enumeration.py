@@ -1,4 +1,4 @@
-"""Coverage to the last digit, by enumeration of all sequences of small models; smallest sets.
+"""Exact coverage by enumeration of all sequences of small models, and smallest sets.
 
 A p-value does not depend on the model that the sequences come from. So the ranks of all sequences
 of a given length are computed once, and the coverage under any model is the sum of the
@@ -56,7 +56,7 @@ def rank_sequences(
     verbose: bool = False,
     title: str = "enumerating sequences",
 ) -> RankedSequences:
-    """Rank the true states after each past (observations, states), for all new steps there are."""
+    """Rank the true states after each past (observations, states), for all possible new steps."""
     predictor = copy_with(predictor, states=list(range(n_states)))
     new_steps = horizon if observed is None else observed
     new_symbols = list(product(range(n_symbols), repeat=new_steps))
@@ -95,10 +95,10 @@ class Enumeration(NamedTuple):
     observations : (S, T + k) every sequence of symbols, with those of ``k`` observed new steps
     ranks : the rank of the true states of the last ``h`` steps, for each sequence
     smoothing : whether ties are broken at random
-    given : the place of the state that coverage is conditional on: −1 for the last, ``−1 − h``
+    given : the index of the state that coverage is conditional on: −1 for the last, ``−1 − h``
         for the present one. Where levels are a mapping, the level of that state counts.
     predictions : where a set that would be empty gets its most plausible sequence, for each
-        prediction the places of its candidates among the sequences, the most plausible first
+        prediction the indices of its candidates among the sequences, the most plausible first
     """
 
     states: IntArray
@@ -118,7 +118,7 @@ class Enumeration(NamedTuple):
         return np.asarray(initial[x[:, 0]] * steps * seen)
 
     def chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
-        """Return the probability, over the uniform if there is one, that each is covered."""
+        """Return the probability that each is covered, over the tie-breaking uniform if any."""
         own = self.states[:, self.given]
         return chances_by_state(self.ranks, own, confidence_level, self.smoothing, self.predictions)
 
@@ -156,7 +156,7 @@ class Enumeration(NamedTuple):
     ) -> FloatArray:
         """Return the probability that the truth is in the set given each present state.
 
-        At a time that the clock fixes; NaN for a state in which the chain cannot be then.
+        At a fixed time; NaN for a state that the chain cannot be in at that time.
         """
         p = self.probabilities(initial, transition, emission)
         present = self.states[:, -1 - horizon]
@@ -178,10 +178,10 @@ def enumerate_ranks(
     ----------
     predictor : ConformalHMM, or anything with `fit` and `predict_ranks`, a parameter `states`, and
         `smoothing` and `allow_empty`; and `predict_p`, if its sets may not be empty
-    n_states, n_symbols : how many there are of each
-    length, horizon : how many labelled steps there are, and how many new ones
+    n_states, n_symbols : number of states, and of symbols
+    length, horizon : number of labelled steps, and of new steps
     verbose : show a progress bar
-    observed : how many of the new steps are observed, the first ones; all if left out
+    observed : number of new steps, from the first on, that are observed; all if left out
     """
     for number, name in ((n_states, "n_states"), (n_symbols, "n_symbols"), (length, "length"),
                          (horizon, "horizon")):  # fmt: skip
@@ -213,7 +213,7 @@ def exact_coverage(
     confidence_level: ConfidenceLevel | None = None,
     observed: int | None = None,
 ) -> float:
-    """Return the coverage of a predictor under a model, to the last digit.
+    """Return the exact coverage of a predictor under a model, without simulation.
 
     Adds up the probability of all ``(n_states · n_symbols) ** (length + horizon)`` sequences whose
     true states are in the set; with smoothing it integrates over the uniform. With
@@ -225,9 +225,9 @@ def exact_coverage(
     predictor : ConformalHMM
     initial, transition, emission : (n,), (n, n) and (n, m) probabilities of the first state, the
         next state and the symbols, in the model that generates the sequences
-    length, horizon : how many labelled steps there are, and how many new ones
+    length, horizon : number of labelled steps, and of new steps
     confidence_level : another level than the predictor's, or a dict with one for each state
-    observed : how many of the new steps are observed, the first ones; all if left out
+    observed : number of new steps, from the first on, that are observed; all if left out
 
     Examples
     --------

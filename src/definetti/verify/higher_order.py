@@ -1,4 +1,4 @@
-"""Coverage where the future depends on more than the state, to the last digit."""
+"""Exact coverage where the future depends on more than the state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class HigherOrderLaw(NamedTuple):
     """A distribution of two states and two symbols whose future depends on a token of a memory."""
 
     memory: Memory
-    move: Callable[[IntArray, int, int], float]  # the probability of a state and symbol to be next
+    move: Callable[[IntArray, int, int], float]  # the probability of the next state and symbol
 
     def step(self, token: IntArray | None, state: int, symbol: int) -> IntArray:
         """Return the token after a step from another token, or the first token."""
@@ -68,7 +68,7 @@ def enumerate_sequences(
     Parameters
     ----------
     predictor : ConformalHMM
-    length, horizon : how many labelled steps there are, and how many new ones
+    length, horizon : number of labelled steps, and of new steps
 
     Examples
     --------
