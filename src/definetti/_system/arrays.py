@@ -56,11 +56,11 @@ def _counted(numbers: IntArray, low: int, room: int) -> tuple[IntArray, IntArray
         name[numbers[k] - low] = k
     first = name[name >= 0]
     count = np.zeros(len(first), dtype=np.int64)
-    found = 0
+    next_code = 0
     for j in range(room):
         if name[j] >= 0:
-            name[j] = found
-            found += 1
+            name[j] = next_code
+            next_code += 1
     inverse = np.empty(len(numbers), dtype=np.int64)
     for k in range(len(numbers)):
         inverse[k] = name[numbers[k] - low]

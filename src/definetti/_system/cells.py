@@ -103,9 +103,9 @@ class Store:
 Work = Callable[[Cell, range], list[Any]]
 
 
-def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **how: Any) -> list[list[Any]]:
+def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **options: Any) -> list[list[Any]]:
     """Work out cells as `iterate_cells` does, and return the records of all."""
-    return list(iterate_cells(cells, work, folder, **how))
+    return list(iterate_cells(cells, work, folder, **options))
 
 
 def iterate_cells(
@@ -148,12 +148,12 @@ def iterate_cells(
 
 def _read_cells(store: Store, cells: Sequence[Cell]) -> Iterator[list[Any]]:
     for cell in cells:
-        found = store.find(cell)
-        if found is None:
+        records = store.find(cell)
+        if records is None:
             raise OSError(
                 f"{store.folder}: a finished cell has gone; run it again, and leave it there"
             )
-        yield found
+        yield records
 
 
 def _run_parts(

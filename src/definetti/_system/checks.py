@@ -78,20 +78,20 @@ def checked_model(
     initial: Any, transition: Any, emission: Any, first: str = "initial"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the laws of a hidden Markov model: probabilities that sum to one and fit together."""
-    found = {}
+    laws = {}
     for name, law in ((first, initial), ("transition", transition), ("emission", emission)):
-        found[name] = np.asarray(law, dtype=np.float64)
-        if found[name].ndim != (1 if name == first else 2):
-            raise ValueError(f"{name} has the shape {found[name].shape}; {SHAPES.format(first)}")
-        sums = found[name].sum(axis=-1).reshape(-1)
+        laws[name] = np.asarray(law, dtype=np.float64)
+        if laws[name].ndim != (1 if name == first else 2):
+            raise ValueError(f"{name} has the shape {laws[name].shape}; {SHAPES.format(first)}")
+        sums = laws[name].sum(axis=-1).reshape(-1)
         odd = ~np.isclose(sums, 1.0, rtol=0, atol=1e-6)
-        if odd.any() or not (found[name] >= 0).all():
+        if odd.any() or not (laws[name] >= 0).all():
             why = f"some sum to {sums[odd.argmax()]:g}" if odd.any() else "some are negative"
             raise ValueError(
                 f"{name} must hold probabilities that sum to one along the last axis, and {why}; "
                 "divide them by their sums"
             )
-    begin, steps, emitted = found.values()
+    begin, steps, emitted = laws.values()
     if not len(begin) == len(steps) == steps.shape[1] == len(emitted):
         raise ValueError(
             f"{first} {begin.shape}, transition {steps.shape} and emission {emitted.shape} do not "
@@ -151,10 +151,10 @@ def entropy_of(random_state: Any, ahead: bool = False) -> int:
     if isinstance(random_state, np.random.Generator):
         source = random_state.bit_generator
         before = source.state if ahead else {}
-        found = int(random_state.integers(2**63))
+        seed = int(random_state.integers(2**63))
         if ahead:  # put back, which takes a tenth of the time of a copy
             source.state = before
-        return found
+        return seed
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)

@@ -55,10 +55,10 @@ class Kernel:
             if self._dispatcher is None:
                 import numba
 
-                made: Any = numba.njit(cache=True, nogil=True)(self.py_func)
-                if hasattr(made, "_cache"):  # not where compiling is turned off
-                    made._cache = _robust_cache(self.py_func)
-                self._dispatcher = made
+                dispatcher: Any = numba.njit(cache=True, nogil=True)(self.py_func)
+                if hasattr(dispatcher, "_cache"):  # not where compiling is turned off
+                    dispatcher._cache = _robust_cache(self.py_func)
+                self._dispatcher = dispatcher
             return cast(Callable[..., Any], self._dispatcher)
 
     @property
@@ -111,17 +111,17 @@ def _robust_cache(function: Callable[..., Any]) -> Any:
     return RobustCache(function)
 
 
-def cut_pieces(size: int, each: int) -> Iterator[slice]:
+def cut_pieces(size: int, row_work: int) -> Iterator[slice]:
     """Cut rows, each of which is so much work, into pieces that do not take long."""
-    most = max(1, PIECE // max(1, each))
+    most = max(1, PIECE // max(1, row_work))
     for begin in range(0, max(1, size), most):
         yield slice(begin, min(begin + most, size))
 
 
-def call_by_rows(function: F, rows: Any, *others: Any, each: int) -> Any:
+def call_by_rows(function: F, rows: Any, *others: Any, row_work: int) -> Any:
     """Call a kernel that treats each row by itself, for a piece of the rows after the other."""
-    found = [function(rows[part], *others) for part in cut_pieces(len(rows), each)]
-    return found[0] if len(found) == 1 else np.concatenate(found)
+    pieces = [function(rows[part], *others) for part in cut_pieces(len(rows), row_work)]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def unroll_size(size: int) -> tuple[bool, ...]:

@@ -131,9 +131,9 @@ def claim_memory(size: int) -> None:
 def make_plain(value: Any) -> Any:
     """Return values for strict JSON: None for numbers that are not finite, and text for keys."""
     if isinstance(value, dict):
-        return {str(key): make_plain(one) for key, one in value.items()}
+        return {str(key): make_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [make_plain(one) for one in value]
+        return [make_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

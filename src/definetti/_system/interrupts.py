@@ -50,7 +50,7 @@ def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Res
     if _held or get_ident() != main_thread().ident:  # no handler runs in other threads
         return call(*arguments)
     handlers = [(number, getsignal(number)) for number in HELD]
-    return _hold_each(call, arguments, [one for one in handlers if callable(one[1])])
+    return _hold_each(call, arguments, [pair for pair in handlers if callable(pair[1])])
 
 
 def _hold_each(

@@ -58,16 +58,18 @@ class Parametrized:
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
         """Return the defaults of the parameters, in the order of the constructor."""
-        return {name: one.default for name, one in signature(cls).parameters.items()}
+        return {name: parameter.default for name, parameter in signature(cls).parameters.items()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with ``deep`` also those of the parameters, ``a__b``."""
-        found = {name: getattr(self, name) for name in self._defaults()}
-        for name, value in list(found.items()) if deep else ():
+        params = {name: getattr(self, name) for name in self._defaults()}
+        for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):
                 nested = value.get_params()
-                found.update((f"{name}__{inner}", one) for inner, one in nested.items())
-        return found
+                params.update(
+                    (f"{name}__{inner}", inner_value) for inner, inner_value in nested.items()
+                )
+        return params
 
     def set_params(self: Owner, **params: Any) -> Owner:
         """Set parameters, those of parameters as ``a__b``; return the object itself."""
@@ -135,7 +137,7 @@ class Parametrized:
         from sklearn.base import clone
 
         params = self.get_params(deep=False)
-        return type(self)(**{name: clone(one, safe=False) for name, one in params.items()})
+        return type(self)(**{name: clone(value, safe=False) for name, value in params.items()})
 
 
 def _is_frozen(thing: Any) -> bool:
@@ -163,17 +165,17 @@ class Locked:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Copy all of it as it was between two calls."""
-        made = memo[id(self)] = type(self).__new__(type(self))
+        copied = memo[id(self)] = type(self).__new__(type(self))
         with holding(self):
-            made.__dict__.update(deepcopy(self.__dict__, memo))
-        return made
+            copied.__dict__.update(deepcopy(self.__dict__, memo))
+        return copied
 
     def __copy__(self) -> Any:
         """Copy it without its parts, and not by the way of a pickle."""
-        made = type(self).__new__(type(self))
+        copied = type(self).__new__(type(self))
         with holding(self):
-            made.__dict__.update(self.__dict__)
-        return made
+            copied.__dict__.update(self.__dict__)
+        return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle a copy, since the parts are pickled when the lock is no longer held."""
@@ -184,11 +186,11 @@ def holding(thing: object) -> AbstractContextManager[Any]:
     """Return a context in which no other thread uses an object, if it is one with a lock."""
     if not isinstance(thing, Locked):
         return nullcontext()
-    found: Any = _locks.get(thing)
-    if found is None:
+    lock: Any = _locks.get(thing)
+    if lock is None:
         with _making:
-            found = _locks.setdefault(thing, RLock())
-    return found  # type: ignore[no-any-return]
+            lock = _locks.setdefault(thing, RLock())
+    return lock  # type: ignore[no-any-return]
 
 
 def _lock_calls(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -261,13 +263,13 @@ class Resumed(Saved):
     @property
     def settings(self) -> dict[str, Any]:
         """The parameters by their names: with what `restore` takes, all there is to save."""
-        return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return {field.name: getattr(self, field.name) for field in fields(cast(Any, self))}
 
     def _saved(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("settings", *self._resumed_from)}
 
     @classmethod
     def _restored(cls: type[Self], kept: dict[str, Any]) -> Self:
-        made: Any = cls(**kept["settings"])
-        made.restore(*(kept[name] for name in cls._resumed_from))  # type: ignore[attr-defined]
-        return cast(Self, made)
+        restored: Any = cls(**kept["settings"])
+        restored.restore(*(kept[name] for name in cls._resumed_from))  # type: ignore[attr-defined]
+        return cast(Self, restored)

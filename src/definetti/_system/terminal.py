@@ -69,10 +69,10 @@ def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
     """Spell signs out, and write letters as codes: question marks would make two labels one."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = error.object[error.start : error.end]
-    codes = (sign.encode("ascii", "backslashreplace").decode("ascii") for sign in found)
+    signs = error.object[error.start : error.end]
+    codes = (sign.encode("ascii", "backslashreplace").decode("ascii") for sign in signs)
     return "".join(
-        SIGNS.get(sign, code) for sign, code in zip(found, codes, strict=True)
+        SIGNS.get(sign, code) for sign, code in zip(signs, codes, strict=True)
     ), error.end
 
 

@@ -87,19 +87,23 @@ def backtest(
         # Slow to load, so only after the arguments are checked.
         from definetti.cli.series import backtest_groups
 
-        found, said, notes = backtest_groups(
+        evaluations, said, notes = backtest_groups(
             data, columns, settings, grouping, spreading, steps, rolling, output
         )
         if by_series is not None:
             from definetti.evaluation.series import join_levels
 
-            writing.write_frames([pl.DataFrame(join_levels(found), strict=False)], by_series)
+            writing.write_frames([pl.DataFrame(join_levels(evaluations), strict=False)], by_series)
         levels = [
             {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
-            for level, evaluation in zip(said["levels"], found, strict=True)
+            for level, evaluation in zip(said["levels"], evaluations, strict=True)
         ]
         document = {**said, "horizon": steps, "lag": rolling.lag, **levels[0], "levels": levels}
-        lines = [line for one in found for line in _show_all(one, said["promise"], steps)]
+        lines = [
+            line
+            for evaluation in evaluations
+            for line in _show_all(evaluation, said["promise"], steps)
+        ]
     else:
         document, lines, notes = _backtest_series(
             data, columns, settings, steps, rolling, output, check=not no_check
@@ -143,10 +147,10 @@ def _backtest_series(
     checked = check_rows(
         table, used.memory_, settings.seed, train_size=cp.train_size, skip=not check
     )
-    found = [test.evaluations(level) for level in levels]
+    evaluations = [test.evaluations(level) for level in levels]
     if output is not None:
         steps_table = writing.list_backtest_steps(
-            [{None: methods[OURS]} for methods in found],
+            [{None: methods[OURS]} for methods in evaluations],
             [*map(write_level, levels)],
             writing.list_rows(table.keys, np.asarray(table.rows) + 1, table.states),
             {None: np.arange(len(table.states))},
@@ -154,7 +158,7 @@ def _backtest_series(
         table.notes += writing.write_frames([steps_table], output)
     by_level = [
         _describe_level(methods, level, table, test)
-        for methods, level in zip(found, levels, strict=True)
+        for methods, level in zip(evaluations, levels, strict=True)
     ]
     model = described(used.model_, list(table.columns), test.begin - used.n_steps_)
     result = {
@@ -169,8 +173,8 @@ def _backtest_series(
     }  # fmt: skip
 
     lines: list[Any] = [f"model: {model}"]
-    for one in by_level:
-        lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
+    for description in by_level:
+        lines += [*_show_methods({**result, **description}), f"verdict: {description['verdict']}"]
     lines += [f"advice: {line}" for line in test.advice]
     return result, lines, [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
 
@@ -179,20 +183,23 @@ def _backtest_series(
 
 
 def _describe_level(
-    found: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
+    evaluations: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
 ) -> dict[str, Any]:
     """Return the evaluation at one level, by method, with the row numbers of the file."""
     from definetti.evaluation.advice import OURS
     from definetti.evaluation.results import summary
 
     rows, asked = np.asarray(table.rows), test.horizon - test.lag
-    found = {name: one._replace(begins=rows[one.begins]) for name, one in found.items()}
+    evaluations = {
+        name: evaluation._replace(begins=rows[evaluation.begins])
+        for name, evaluation in evaluations.items()
+    }
     return {
         "confidence_level": name_levels(level, table.states),
-        "verdict": str(found[OURS].verdict),
+        "verdict": str(evaluations[OURS].verdict),
         "methods": {
-            name: {**summary(one, asked), "guaranteed": test.guaranteed[name]}
-            for name, one in found.items()
+            name: {**summary(evaluation, asked), "guaranteed": test.guaranteed[name]}
+            for name, evaluation in evaluations.items()
         },
     }
 
@@ -255,9 +262,9 @@ def _detail(result: dict[str, Any]) -> Table:
         asked = None if present else own.get(label, {}).get("promised")
         promised = "" if asked is None else f" (promised {asked:g})"
         table.add_row(f"ends in {format_label(label)}{promised}", *shares)
-    for label, one in own.items() if present else ():
-        name = f"when in {format_label(label)} (promised {one['promised']:g})"
-        table.add_row(name, _write_share(one), *["–"] * len(ways[1:]))
+    for label, share in own.items() if present else ():
+        name = f"when in {format_label(label)} (promised {share['promised']:g})"
+        table.add_row(name, _write_share(share), *["–"] * len(ways[1:]))
     table.add_section()
     if ways[0]["unseen"]:
         apart = (f"{way['unseen']:,}" for way in ways)
@@ -277,18 +284,19 @@ def _write_share(share: dict[str, Any]) -> str:
 # --- Many series
 
 
-def _describe_all(found: SeriesEvaluation) -> dict[str, Any]:
+def _describe_all(evaluation: SeriesEvaluation) -> dict[str, Any]:
     """Return the overall numbers, the worst series, the spread and the series to look at."""
-    worst, (low, high) = found.worst, found.interval
+    worst, (low, high) = evaluation.worst, evaluation.interval
     return {
-        "verdict": found.verdict(), "number": len(found), "judged": len(found.judged),
-        "trained": found.trained, "source": found.source,
-        "windows": found.windows, "unseen": found.unknown, "coverage": found.coverage,
-        "low": low, "high": high, "promised": found.promised, "share_empty": found.empty,
-        "mean_size": found.mean_size, "mean_states_per_step": found.states_per_step,
-        "spread": found.spread, "spread_by_chance": found.spread_by_chance,
+        "verdict": evaluation.verdict(), "number": len(evaluation),
+        "judged": len(evaluation.judged), "trained": evaluation.trained,
+        "source": evaluation.source, "windows": evaluation.windows, "unseen": evaluation.unknown,
+        "coverage": evaluation.coverage,
+        "low": low, "high": high, "promised": evaluation.promised, "share_empty": evaluation.empty,
+        "mean_size": evaluation.mean_size, "mean_states_per_step": evaluation.states_per_step,
+        "spread": evaluation.spread, "spread_by_chance": evaluation.spread_by_chance,
         "worst": None if worst is None else _describe_record(worst),
-        "look_at": [_describe_record(record) for record in found.look_at],
+        "look_at": [_describe_record(record) for record in evaluation.look_at],
     }  # fmt: skip
 
 
@@ -301,38 +309,38 @@ def _describe_record(record: SeriesRecord) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _show_all(found: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
+def _show_all(evaluation: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
     """Return the verdict and a table of the worst series, for the screen."""
     from definetti.evaluation.series import rank_series
 
-    judged, verdict = found.judged, f"{found.verdict()}."
+    judged, verdict = evaluation.judged, f"{evaluation.verdict()}."
     if not judged:
         return [verdict]
-    source = f", each from {found.source}" if found.source else ""
-    trained = f"; {found.trained:,} series trained the model" if found.trained else ""
+    source = f", each from {evaluation.source}" if evaluation.source else ""
+    trained = f"; {evaluation.trained:,} series trained the model" if evaluation.trained else ""
     title = (
-        f"{found.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
-        f"promised {found.promised:g}"
+        f"{evaluation.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
+        f"promised {evaluation.promised:g}"
     )
     columns = ("series", "windows", "covered", "size", "states a step", "empty")
     table = make_table(columns, left=["series"], title=title)
-    table.add_row("all", *_show_record(found, found.empty))
+    table.add_row("all", *_show_record(evaluation, evaluation.empty))
     table.add_section()
     for record in sorted(judged, key=rank_series)[:SHOWN]:
         share = record.empty / record.judged
         table.add_row(format_label(str(record.series)), *_show_record(record, share))
     hidden = len(judged) - SHOWN
     left = f"; {hidden:,} more fared better" if hidden > 0 else ""
-    before = ", before empty sets are filled" if found.empty else ""
+    before = ", before empty sets are filled" if evaluation.empty else ""
     table.caption = f"shares covered{before}; worst first{left}; {promise}"
     return [verdict, table]
 
 
-def _show_record(found: SeriesEvaluation | SeriesRecord, empty: float) -> list[str]:
+def _show_record(result: SeriesEvaluation | SeriesRecord, empty: float) -> list[str]:
     """Return the numbers of one series, or of all, as a row of the table."""
-    low, high = found.interval
+    low, high = result.interval
     interval = f" [{low:.3f}, {high:.3f}]" if low == low else ""
     return [
-        f"{found.windows:,}", f"{found.coverage:.3f}{interval}", f"{found.mean_size:.2f}",
-        f"{found.states_per_step:.2f}", f"{empty:.3f}",
+        f"{result.windows:,}", f"{result.coverage:.3f}{interval}", f"{result.mean_size:.2f}",
+        f"{result.states_per_step:.2f}", f"{empty:.3f}",
     ]  # fmt: skip

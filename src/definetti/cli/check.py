@@ -56,16 +56,17 @@ def take_calibration(data: LabelledTable, train_size: float | None) -> LabelledT
     return data if train_size is None else data.cut(training_length(train_size, len(data.states)))
 
 
-def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
+def note_broken(diagnosis: Diagnosis | None, symmetry: str) -> list[str]:
     """Return a note with a remedy if the assumption is clearly violated."""
-    if found is None or not found.rejected:
+    if diagnosis is None or not diagnosis.rejected:
         return []
     if symmetry in ("auto", "spaced"):  # the default symmetry is no remedy
-        found = found.beyond_spaced()
-    words = found.tests[found.failures[0]].verdict.rstrip(".")
+        diagnosis = diagnosis.beyond_spaced()
+    words = diagnosis.tests[diagnosis.failures[0]].verdict.rstrip(".")
     return [
-        f"the assumption is clearly violated (quick check of {found.n_steps:,} rows: p = "
-        f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "
+        f"the assumption is clearly violated (quick check of {diagnosis.n_steps:,} rows: p = "
+        f"{diagnosis.p_value:.3g}, {len(diagnosis.failures)} of {len(diagnosis.tests)} tests "
+        "fail): "
         f"{words[:1].lower()}{write_options(words[1:])}; see `definetti check`; "
         "--no-check skips this check"
     ]
@@ -141,7 +142,7 @@ def check(
     # Slow to load, so not before the file is read.
     from definetti.check import check as run
 
-    found = run(
+    diagnosis = run(
         **rows, memory=read_memory(settings.memory), random_state=settings.seed,
         tests=None if tests is None else [name.strip() for name in tests.split(",")],
         n_resamples=resamples, alpha=alpha, n_jobs=jobs, smoothing=settings.smoothing,
@@ -151,26 +152,26 @@ def check(
         import matplotlib as mpl
 
         mpl.use("agg")  # a file needs no window
-        how = {"format": plot.suffix.lower()[1:], "dpi": 150, "metadata": {"Title": MARK}}
-        replace_file(plot, partial(found.plot().savefig, **how))
+        figure_format = {"format": plot.suffix.lower()[1:], "dpi": 150, "metadata": {"Title": MARK}}
+        replace_file(plot, partial(diagnosis.plot().savefig, **figure_format))
     # --no-observations needs no note on states as a plain Markov chain.
     notes = [note for note in notes if not (no_observations and "plain" in note)]
-    print_result(found.to_dict(), _list_lines(found), json, notes, [plot])
-    if fail and found.rejected:
+    print_result(diagnosis.to_dict(), _list_lines(diagnosis), json, notes, [plot])
+    if fail and diagnosis.rejected:
         raise typer.Exit(1)
 
 
-def _list_lines(found: Diagnosis) -> Iterator[Any]:
+def _list_lines(diagnosis: Diagnosis) -> Iterator[Any]:
     """Yield a table with a row per test, and the verdict."""
     table = make_table(
         ("test", "p", "adjusted", "what was found"), left=("test", "what was found"),
-        title=f"Exact tests on {found.n_steps:,} labelled rows",
+        title=f"Exact tests on {diagnosis.n_steps:,} labelled rows",
         caption="adjusted: p-values corrected for all tests together",
     )  # fmt: skip
-    for name, one in found.tests.items():
-        table.add_row(name, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
+    for name, test in diagnosis.tests.items():
+        table.add_row(name, f"{test.p_value:.3g}", f"{test.adjusted_p_value:.3g}", test.effect)
     yield table
-    yield from (f"{name}: not tested, {why}" for name, why in found.untested.items())
-    yield write_options(found.verdict)
-    if found.coverage is not None:
-        yield found.coverage.verdict
+    yield from (f"{name}: not tested, {why}" for name, why in diagnosis.untested.items())
+    yield write_options(diagnosis.verdict)
+    if diagnosis.coverage is not None:
+        yield diagnosis.coverage.verdict

@@ -28,7 +28,7 @@ def tidy_columns(
     """Convert the named columns to types that an estimator can take; return the table and notes."""
     notes: list[str] = []
     odd = _find_odd_text(table.select(columns))
-    found = []  # converted together below: one at a time, each costs as much as all
+    converted = []  # converted together below: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
         if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
             row = (series.is_not_null().arg_max() or 0) + 1
@@ -40,8 +40,8 @@ def tidy_columns(
             series = series.cast(pl.Float64)
         if column in odd:
             series = _tidy_text(series, name, column, notes)
-        found.append(series.alias(column))
-    tidy = pl.DataFrame(found).fill_nan(None)
+        converted.append(series.alias(column))
+    tidy = pl.DataFrame(converted).fill_nan(None)
     for series in tidy.get_columns():
         if series.dtype.is_float():
             _check_finite(series, name)
@@ -53,8 +53,8 @@ def _find_odd_text(table: pl.DataFrame) -> set[str]:
     text = pl.selectors.string()
     bare = text.str.strip_chars()
     number = bare.cast(pl.Float64, strict=False).is_not_null()
-    found = table.select(((bare == "") | number | bare.str.contains(DECIMAL_COMMA)).any())
-    return {column for column, is_odd in zip(found.columns, *found.rows(), strict=True) if is_odd}
+    odd = table.select(((bare == "") | number | bare.str.contains(DECIMAL_COMMA)).any())
+    return {column for column, is_odd in zip(odd.columns, *odd.rows(), strict=True) if is_odd}
 
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
@@ -74,14 +74,14 @@ def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> p
         return series
     others = (numbers.is_null() & bare.is_not_null() & ~absent).fill_null(False)
     if not others.any():  # numbers, and words for missing values
-        found = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
-        if found.any():
-            row = found.arg_max() or 0
+        missing = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
+        if missing.any():
+            row = missing.arg_max() or 0
             notes.append(
                 f"{name}: row {row + 1}, column {column!r} is {series[row]!r} and taken as missing"
             )
         # Digits that a typed file stores as text are meant as text.
-        read = found.any() or (bare != series).any()
+        read = missing.any() or (bare != series).any()
         return numbers.to_frame().select(pl.when(~absent).then(numbers))[:, 0] if read else series
     if counted > series.count() / 2:
         row = others.arg_max() or 0
@@ -107,7 +107,7 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
     The reader of CSV can do it itself, which takes half a minute for a million rows.
     """
-    found = {}
+    converted = {}
     for series in table.get_columns():
         if series.dtype != pl.String or series.name in labels:
             continue
@@ -121,8 +121,8 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
         with suppress(pl.exceptions.PolarsError):  # a form that the parser does not know
             dates = parsers.get(kind.base_type(), series.str.to_datetime)(strict=False)
             if dates.null_count() == series.null_count():
-                found[series.name] = dates
-    return table.with_columns(**found)
+                converted[series.name] = dates
+    return table.with_columns(**converted)
 
 
 def _infer_column(series: pl.Series) -> pl.Series:
@@ -149,12 +149,12 @@ def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str
         SERIES: in_runs & (values > FEW) & (values <= rows / MANY),
         "has one value only": pl.all().n_unique() == 1,
     }
-    found = dict.fromkeys(_find_counters(table) if rows > FEW else (), "counts the rows")
+    reasons = dict.fromkeys(_find_counters(table) if rows > FEW else (), "counts the rows")
     for why, query in queries.items():
         for column, [holds] in table.select(query).to_dict(as_series=False).items():
             if holds:
-                found[column] = why
-    return {column: found[column] for column in columns if column in found}
+                reasons[column] = why
+    return {column: reasons[column] for column in columns if column in reasons}
 
 
 def _find_counters(table: pl.DataFrame) -> list[str]:
@@ -181,10 +181,12 @@ def match_new_rows(
     batch: bool = False,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Convert the columns of new rows to the types of the labelled rows; return them and notes."""
-    symbols = [one for one in name_symbols(table.select(columns)) if new[one].dtype == pl.String]
+    symbols = [
+        column for column in name_symbols(table.select(columns)) if new[column].dtype == pl.String
+    ]
     blank = pl.col(symbols).str.strip_chars() == ""
     new = new.with_columns(pl.when(~blank).then(pl.col(symbols))) if symbols else new
-    new, notes = tidy_columns(new, name, [one for one in columns if one not in symbols])
+    new, notes = tidy_columns(new, name, [column for column in columns if column not in symbols])
     if state in new.columns:
         notes.append(f"{name}: column {state!r} is ignored; new rows need no state")
     known_columns = {*table.columns, state}
@@ -226,7 +228,7 @@ def _find_misfit(series: pl.Series, known: pl.Series, is_batch: bool) -> int | N
 
 def name_symbols(table: pl.DataFrame) -> list[str]:
     """Return the columns of text, whose values are symbols."""
-    return [one.name for one in table.get_columns() if name_kind(one) == "text"]
+    return [series.name for series in table.get_columns() if name_kind(series) == "text"]
 
 
 def name_kind(series: pl.Series) -> str:

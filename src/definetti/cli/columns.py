@@ -40,9 +40,9 @@ def find_time_column(
     notes: list[str] = []
     if order is not None:
         times = None if order.null_count() else read_times(order.to_list())
-        found = None if times is None else (order.name, times)
+        named_times = None if times is None else (order.name, times)
     else:
-        found = None
+        named_times = None
         for name in columns:
             times = as_times(table[name])
             back: Any = [] if times is None else np.flatnonzero(np.diff(times.values) < 0)
@@ -52,11 +52,11 @@ def find_time_column(
                     "the order of the file"
                 )
             elif times is not None:
-                found = name, times
+                named_times = name, times
                 break
-    if found is None:
+    if named_times is None:
         return None, notes
-    name, times = found
+    name, times = named_times
     holes = find_holes(times, np.arange(len(times.values)) == 0, BY_COLUMN.format(name))
     return TimeColumn(name, times, holes), [holes.note] if holes.note else []
 
@@ -180,7 +180,7 @@ def split_labelled_rows(
         notes += new_notes
     states = [labels[row] for row in rows]
     notes += _note_states(len(rows), state, len(set(states)))
-    found = LabelledTable(
+    labelled = LabelledTable(
         observations=take_columns(known, columns), states=states,
         columns=name_types(table, columns), notes=notes, lengths=lengths, rows=rows,
         keys=known.select(keys),
@@ -188,7 +188,7 @@ def split_labelled_rows(
     later = None
     if timed is not None:
         times, usual = timed.times, float(timed.holes.usual[0])
-        found.time, found.clock = (
+        labelled.time, labelled.clock = (
             timed.name,
             Clock(times.kind, times.values[rows[-1]].item(), usual),
         )
@@ -196,8 +196,8 @@ def split_labelled_rows(
         if new is not None:
             later = as_times(new[timed.name]) if timed.name in new.columns else None
     seen = take_columns(rest, columns) if len(rest) else None
-    found.add_new(rest, state, seen, later, name if new is None else new_name)
-    return found
+    labelled.add_new(rest, state, seen, later, name if new is None else new_name)
+    return labelled
 
 
 def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
@@ -208,10 +208,10 @@ def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
 def check_columns(there: list[str], name: str, columns: list[str], option: str = "") -> None:
     """Refuse names of columns that a table does not have."""
     known = set(there)
-    column = next((one for one in columns if one not in known), None)
+    column = next((column for column in columns if column not in known), None)
     if column is None:
         return
-    alike = [one for one in there if one.strip().lower() == column.strip().lower()]
+    alike = [existing for existing in there if existing.strip().lower() == column.strip().lower()]
     remedy = f"; name one of these with {option}" if option else ""
     if alike:
         remedy = f"; is it {alike[0]!r}?"
@@ -228,7 +228,9 @@ def _choose_columns(
 ) -> tuple[list[str], list[str]]:
     """Return the columns that may be observed, or those that were named; and notes."""
     kinds, notes = table.schema, []
-    dated = {one: None for one, kind in kinds.items() if kind.is_temporal() and one != state}
+    dated = {
+        column: None for column, kind in kinds.items() if kind.is_temporal() and column != state
+    }
     if observed is None:
         columns = [column for column in kinds if column != state and column not in dated]
         if dated:
@@ -264,9 +266,9 @@ def choose_observed(
     uninformative = column_types.find_uninformative(table, columns)
     # A counter begins anew in every series; a value that is constant in one differs in others.
     uninformative |= {
-        one: why
-        for one, why in column_types.find_uninformative(first, columns).items()
-        if first[one].n_unique() > 1
+        column: why
+        for column, why in column_types.find_uninformative(first, columns).items()
+        if first[column].n_unique() > 1
     }
     return _leave_out(columns, uninformative, notes), notes
 
@@ -343,9 +345,10 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
 def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[str]) -> list[str]:
     """Return the columns without the uninformative ones, and add a note on these."""
     if uninformative:
-        told = _list_some([f"{column!r} {why}" for column, why in uninformative.items()])
+        excluded = _list_some([f"{column!r} {why}" for column, why in uninformative.items()])
         notes.append(
-            f"left out as uninformative: {told}; --observation-columns keeps the columns it names"
+            f"left out as uninformative: {excluded}; --observation-columns keeps the columns it "
+            "names"
         )
     return [column for column in columns if column not in uninformative]
 

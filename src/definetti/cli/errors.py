@@ -81,7 +81,7 @@ def report_errors() -> Iterator[None]:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # the reader of standard output has gone: no message
             text = write_options(OBJECTS.sub("", str(error)))
-            text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
+            text = NAMED.sub(lambda match: f"{OPTIONS[match[1]]} must be ", text)
             if is_out_of_memory(error):
                 text = (
                     "not enough memory; allow more, or give fewer rows or a shorter horizon "
@@ -91,8 +91,10 @@ def report_errors() -> Iterator[None]:
             raise typer.Exit(2) from None
         finally:
             # One warning of each category; those of cancelled tasks are of no interest.
-            for category, number in Counter(one.category for one in heard).items():
-                text = next(str(one.message) for one in heard if one.category is category)
+            for category, number in Counter(warning.category for warning in heard).items():
+                text = next(
+                    str(warning.message) for warning in heard if warning.category is category
+                )
                 more = f" (and {number - 1:,} more like it)" if number > 1 else ""
                 if not interrupts.is_stopping():
                     print_stderr(f"note: {write_options(text)}{more}")
@@ -112,21 +114,21 @@ def write_options(text: str) -> str:
     return OPTION.sub(_write_option, text)
 
 
-def _write_levels(found: re.Match[str]) -> str:
+def _write_levels(match: re.Match[str]) -> str:
     """Write levels by states as `estimators.read_confidence` reads them."""
     try:
-        levels = ast.literal_eval(found[1])
+        levels = ast.literal_eval(match[1])
     except (ValueError, SyntaxError):  # labels that are neither text nor numbers
-        return found[0]
+        return match[0]
     named = [f"{state}={level:g}" for state, level in levels.items() if state is not None]
     return f"--confidence {','.join([*named, f'{levels[None]:g}'])}"
 
 
-def _write_option(found: re.Match[str]) -> str:
-    name, _, value, alone = found.groups()
+def _write_option(match: re.Match[str]) -> str:
+    name, _, value, alone = match.groups()
     if alone:
         return OPTIONS[alone]
-    return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
+    return f"{OPTIONS[name]} {value}" if name in OPTIONS else match[0]
 
 
 def find_limit() -> int | None:
@@ -141,12 +143,12 @@ def find_limit() -> int | None:
 
 def find_memory() -> int | None:
     """Return the bytes of memory that the machine, container or `ulimit -v` allows, if known."""
-    found = [find_limit()]
+    limits = [find_limit()]
     with suppress(AttributeError, ValueError, OSError):  # not on Windows
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(OSError, ValueError):  # there is none, or no limit
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min((one for one in found if one), default=None)
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min((limit for limit in limits if limit), default=None)
 
 
 def check_address_space(name: str, paths: Iterable[Path]) -> None:

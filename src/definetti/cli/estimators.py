@@ -24,45 +24,45 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
     (0.9, {'N1': 0.99, None: 0.8})
     """
     named = {str(label): label for label in states}
-    found: dict[Any, float] = {}
+    levels: dict[Any, float] = {}
     for part in text.split(","):
         name, equals, level = part.rpartition("=")
         label = named.get(name.strip(), name.strip()) if equals else None
-        if label in found:
+        if label in levels:
             raise ValueError(
                 f"--confidence {text}: {name.strip() or 'a level for all others'!r} is given twice"
                 "; give each state one level, and one without a name for all others; for several "
                 "levels give --confidence several times"
             )
         try:
-            found[label] = float(level)
+            levels[label] = float(level)
         except ValueError:
             raise ValueError(
                 f"--confidence {text}: {level.strip()!r} is no number; give a level, 0.9, or "
                 "levels by the last state with one for all others, N1=0.99,0.8"
             ) from None
-    return found[None] if list(found) == [None] else found
+    return levels[None] if list(levels) == [None] else levels
 
 
 def read_confidences(texts: list[str], states: list[Any]) -> list[Any]:
     """Read the levels of all ``--confidence`` options; none may be given twice."""
-    found = [read_confidence(text, states) for text in texts]
-    for place, level in enumerate(found):
-        if level in found[:place]:
+    levels = [read_confidence(text, states) for text in texts]
+    for place, level in enumerate(levels):
+        if level in levels[:place]:
             raise ValueError(f"--confidence {texts[place]} is given twice; leave one out")
-    return found
+    return levels
 
 
 def read_numbers(texts: list[str], states: list[Any]) -> list[Any]:
     """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
-    found = read_confidences(texts, states)
-    for text, level in zip(texts, found, strict=True):
-        if isinstance(level, dict) and len(found) > 1:
+    levels = read_confidences(texts, states)
+    for text, level in zip(texts, levels, strict=True):
+        if isinstance(level, dict) and len(levels) > 1:
             raise ValueError(
                 f"--confidence {text} has levels by state, which need a run of their own; leave "
                 "the other --confidence out"
             )
-    return found
+    return levels
 
 
 def write_level(level: float | dict[Any, float]) -> float | str:
@@ -70,7 +70,7 @@ def write_level(level: float | dict[Any, float]) -> float | str:
     if not isinstance(level, dict):
         return level
     return ",".join(
-        f"{one:g}" if name is None else f"{name}={one:g}" for name, one in level.items()
+        f"{value:g}" if name is None else f"{name}={value:g}" for name, value in level.items()
     )
 
 
@@ -110,8 +110,8 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
         "logistic": LogisticRegression(max_iter=1000),
         "gradient-boosting": HistGradientBoostingClassifier(random_state=seed),
     }[name]
-    numbers = [one for one, kind in columns.schema.items() if kind.is_numeric()]
-    symbols = [one for one in columns.columns if one not in numbers]
+    numbers = [column for column, kind in columns.schema.items() if kind.is_numeric()]
+    symbols = [column for column in columns.columns if column not in numbers]
     filled = make_pipeline(SimpleImputer(), StandardScaler())
     counted = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
@@ -176,8 +176,10 @@ def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
         return None
     named = {str(label): label for label in known}
     number = all(type(label) is int for label in known)
-    found = [named.get(word.strip(), word.strip()) for word in text.split(",") if word.strip()]
-    read = [int(one) if number and str(one).lstrip("-").isdecimal() else one for one in found]
+    labels = [named.get(word.strip(), word.strip()) for word in text.split(",") if word.strip()]
+    read = [
+        int(label) if number and str(label).lstrip("-").isdecimal() else label for label in labels
+    ]
     missing = [label for label in named.values() if label not in read]
     if missing:
         raise ValueError(

@@ -28,7 +28,7 @@ def find_data_files(data: Path | None) -> list[Path]:
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
     patterns = [pattern for name in names for pattern in (name, f"*/{name}")]
-    return [] if data is None else [path for one in patterns for path in data.glob(one)]
+    return [] if data is None else [path for pattern in patterns for path in data.glob(pattern)]
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def reproduce(
     check_experiment(output, repetitions, seed)  # before an hour of work
     if data is not None:
         read_series(data)
-    names = [one for one in What if one is not What.all] if what is What.all else [what]
+    names = [name for name in What if name is not What.all] if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
     check_folder(output, written, find_data_files(data), force)
     done: list[experiments.Reproduction] = []
@@ -124,15 +124,15 @@ def reproduce(
             # The series of figure3 are those of table1, which has just computed them.
             again = fresh and not (what is What.all and name is What.figure3)
             drawn = name in (What.figure1, What.figure2)
-            how: dict[str, Any] = {"repetitions": repetitions} if drawn else {"data": data or ""}
+            extra: dict[str, Any] = {"repetitions": repetitions} if drawn else {"data": data or ""}
             run = getattr(experiments, name)
-            done.append(run(output, n_jobs=jobs, seed=seed, fresh=again, verbose=True, **how))
+            done.append(run(output, n_jobs=jobs, seed=seed, fresh=again, verbose=True, **extra))
             if not json:
                 print_lines([*str(done[-1]).split("\n"), ""])
     if json:  # one document, so all at once
-        parts = [js.loads(one.to_json()) for one in done]
+        parts = [js.loads(reproduction.to_json()) for reproduction in done]
         print_json(parts if what is What.all else parts[0])
-    if not all(one.keeps_promise for one in done):
+    if not all(reproduction.keeps_promise for reproduction in done):
         raise typer.Exit(1)
 
 
@@ -195,12 +195,12 @@ def compare(
     for message in selected(places, data, horizons, number)[1]:
         print_stderr(message)
     with explain_resuming(output), use_cluster(cluster):
-        found = benchmark.compare(
+        comparison = benchmark.compare(
             output, data, worlds=places, methods=names, horizons=horizons, repetitions=number,
             seed=seed, n_jobs=jobs, fresh=fresh, verbose=True,
         )  # fmt: skip
-    print_result(js.loads(found.to_json()), str(found).split("\n"), json)
-    if not found.keeps_promise:
+    print_result(js.loads(comparison.to_json()), str(comparison).split("\n"), json)
+    if not comparison.keeps_promise:
         raise typer.Exit(1)
 
 

@@ -54,9 +54,9 @@ def check_there(model: Path) -> None:
 
 def check_settled(context: typer.Context) -> None:
     """Refuse options that a fitted model cannot change."""
-    if found := options.given_options(context, SETTLED):
+    if changed := options.given_options(context, SETTLED):
         raise BadTable(
-            f"--{found[0].replace('_', '-')} cannot change after the model was fitted; leave it "
+            f"--{changed[0].replace('_', '-')} cannot change after the model was fitted; leave it "
             "out, or fit again: definetti fit"
         )
 
@@ -103,22 +103,22 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
 def known_rows(cp: Any, columns: list[str]) -> Any:
     """Return the observations of the labelled rows as a table, to compare new rows with."""
     parts, table = cp._data._parts, cp._data.table
-    found = table.take(np.arange(len(table))) if is_framed(table) else None
-    if found is None and parts:
-        found = parts[0].observations
-    if isinstance(found, pl.Series) and len(columns) == 1:
-        return found.to_frame(columns[0])
-    if isinstance(found, pl.DataFrame) and set(columns) <= set(found.columns):
-        return found
-    if isinstance(found, pl.DataFrame) and columns:
-        raise BadTable(f"the model was fitted on the columns {', '.join(found.columns)}")
+    past = table.take(np.arange(len(table))) if is_framed(table) else None
+    if past is None and parts:
+        past = parts[0].observations
+    if isinstance(past, pl.Series) and len(columns) == 1:
+        return past.to_frame(columns[0])
+    if isinstance(past, pl.DataFrame) and set(columns) <= set(past.columns):
+        return past
+    if isinstance(past, pl.DataFrame) and columns:
+        raise BadTable(f"the model was fitted on the columns {', '.join(past.columns)}")
     return pl.DataFrame({column: [] for column in columns})  # with unknown types
 
 
 def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
     """Return the observed columns of new rows in the form that the estimator was fitted on."""
-    found = take_columns(rows, columns)
-    return as_frame(found) if is_framed(cp._data.table) else found
+    observed = take_columns(rows, columns)
+    return as_frame(observed) if is_framed(cp._data.table) else observed
 
 
 def is_framed(table: Any) -> bool:
@@ -187,27 +187,27 @@ def inspect(
     from definetti.saving.files import read_manifest
 
     check_there(model)
-    found = read_manifest(model)
+    manifest = read_manifest(model)
     table = make_table(
         ("what", "value"), left=("what", "value"),
-        title=f"{model}: whole, {len(found['parts'])} parts",
+        title=f"{model}: whole, {len(manifest['parts'])} parts",
     )  # fmt: skip
-    for row in _list_rows(found):
+    for row in _list_rows(manifest):
         table.add_row(*row)
-    print_result(found, [table], json)
+    print_result(manifest, [table], json)
 
 
-def _list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+def _list_rows(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     """Return a manifest as readable pairs of a name and a value."""
-    rows = [("format", f"{found['version']}")]
-    made = found.get("made_by")
-    for name, version in made.items() if isinstance(made, dict) else ():
+    rows = [("format", f"{manifest['version']}")]
+    origin = manifest.get("made_by")
+    for name, version in origin.items() if isinstance(origin, dict) else ():
         rows.append((f"made by {name}", _shorten(version)))
-    notes = found.get("notes")
+    notes = manifest.get("notes")
     for name, value in notes.items() if isinstance(notes, dict) else ():
         text = ", ".join(value) if isinstance(value, dict) else _shorten(value)
         rows.append((name.replace("_", " "), text))
-    kind, fields = _name_thing(found.get("object"))
+    kind, fields = _name_thing(manifest.get("object"))
     rows.append(("holds", kind))
     for name, value in fields.items():
         if isinstance(value, dict) and isinstance(value.get("dict"), list):  # parameters
@@ -217,8 +217,8 @@ def _list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
             shown = {"model used": data.get("model"), "states": data.get("alphabet")}
         else:
             shown = {f"{name.strip('_')} used": value}
-        rows += [(f"  {key}", _shorten(one)) for key, one in shown.items()]
-    size = sum(part["bytes"] for part in found["parts"].values())
+        rows += [(f"  {key}", _shorten(shown_value)) for key, shown_value in shown.items()]
+    size = sum(part["bytes"] for part in manifest["parts"].values())
     rows.append(("size of parts", f"{size:,} bytes"))
     return rows
 
@@ -235,7 +235,7 @@ def _shorten(value: Any) -> str:
     """Write a value of a manifest in a few characters, objects by their names."""
     kind, fields = _name_thing(value)
     if kind:
-        inside = ", ".join(f"{name} {_shorten(one)}" for name, one in fields.items())
+        inside = ", ".join(f"{name} {_shorten(field)}" for name, field in fields.items())
         text = f"{kind} ({inside})" if inside else kind
     elif isinstance(value, list):
         text = ", ".join(map(_shorten, value[:LONGEST]))

@@ -92,12 +92,12 @@ def monitor(
             _print_row(report, json, lag)
     for note in stream.notes:
         print_stderr(f"note: {note}")
-    begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
+    begun = {name: series.monitor for name, series in stream.series.items() if series.monitor}
     if not begun:
-        found = f"fewer than {first} labelled rows have come"
+        shortage = f"fewer than {first} labelled rows have come"
         if group is not None:
-            found = f"no series has {first} labelled rows"
-        raise ValueError(f"{data}: {found}, which --first requires; give more rows, or lower it")
+            shortage = f"no series has {first} labelled rows"
+        raise ValueError(f"{data}: {shortage}, which --first requires; give more rows, or lower it")
     if not json:
         alone = begun.get(None)
         print_lines(
@@ -132,9 +132,9 @@ def _show_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> Iterator
         title=f"{rows:,} rows of {len(monitors):,} series",
         caption=f"{INTERVALS}; probability of any false alarm: at most {alpha:g}",
     )  # fmt: skip
-    for name, one in sorted(monitors.items(), key=lambda pair: -len(pair[1].alarms)):
+    for name, monitor in sorted(monitors.items(), key=lambda pair: -len(pair[1].alarms)):
         table.add_row(
-            format_label(name), *_show_share(one.coverage.overall), f"{len(one.alarms):,}"
+            format_label(name), *_show_share(monitor.coverage.overall), f"{len(monitor.alarms):,}"
         )
     yield table
 

@@ -110,10 +110,12 @@ class SeriesMonitor:
                 "and the model is fitted on these; lower --first"
             )
         cp = fit_table(make_estimator(settings, table, self.options.lag + 1), table)
-        how = dict(self.options.watching)
-        alarm = Ville(how.pop("alpha"))
-        parts = "all" if how.pop("visits") else None
-        self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=settings.seed, **how)
+        arguments = dict(self.options.watching)
+        alarm = Ville(arguments.pop("alpha"))
+        parts = "all" if arguments.pop("visits") else None
+        self.monitor = Monitor(
+            cp, parts=parts, alarm=alarm, random_state=settings.seed, **arguments
+        )
         self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
         self.symbols = name_symbols(known_rows(cp, self.columns))
         self.rows, self.early = len(lines), []
@@ -135,8 +137,8 @@ class SeriesMonitor:
             observed = take_observed(cp, rows, self.columns)
             observations = [None] * len(states) if observed is None else each_row(observed)
             times = as_times(table[self.time]) if self.time in table.columns else None
-        found = enumerate(zip(numbers, observations, states, strict=True))
-        for k, (number, observation, state) in found:
+        incoming = enumerate(zip(numbers, observations, states, strict=True))
+        for k, (number, observation, state) in incoming:
             own = None if times is None else times._replace(values=times.values[[k]])
             clock = self.monitor.clock
             if clock and own and clock.precedes_hole(own, f"row {number:,}"):
@@ -171,12 +173,12 @@ class SeriesMonitor:
             for _ in range(self.never):
                 self.monitor.skip()  # their labels would have come before this one
             self.never = 0
-        found = self._observe(number, observation, times)
+        prediction = self._observe(number, observation, times)
         learned = None if label is None else self.monitor.label(label)[0]
         self.never += is_due and label is None
         self.rows += 1
         return RowReport(
-            number, None if found is None else last_states(found), learned,
+            number, None if prediction is None else last_states(prediction), learned,
             None if label is None else labelled_row, self.name,
         )  # fmt: skip
 
@@ -187,7 +189,7 @@ class SeriesMonitor:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HoleWarning)  # it is noted
             try:
-                found = self.monitor.observe(observation, times=times)
+                prediction = self.monitor.observe(observation, times=times)
             except ValueError as error:
                 # Fails again if the row is wrong.
                 self.monitor.observe(observation, predict=False, times=times)
@@ -197,9 +199,9 @@ class SeriesMonitor:
                     f"row {number} and others this long after the last label have no set: {why}",
                 )
                 return None
-        if self.is_saved and not isinstance(found, PredictionSet):
+        if self.is_saved and not isinstance(prediction, PredictionSet):
             self.monitor.forget_set()  # a file cannot hold a set of too many steps to be listed
-        return found
+        return prediction
 
 
 class StreamMonitor:
@@ -224,7 +226,7 @@ class StreamMonitor:
     @property
     def rows(self) -> int:
         """The number of rows that have come."""
-        return sum(one.rows + len(one.early) for one in self.series.values())
+        return sum(series.rows + len(series.early) for series in self.series.values())
 
     @property
     def notes(self) -> list[str]:
@@ -233,8 +235,8 @@ class StreamMonitor:
             return [*self.series[None].notes, *self._notes]
         names: dict[str, list[Any]] = {}
         short = f"fewer than {self.options.first} rows have come, which --first requires"
-        for name, one in self.series.items():
-            for note in one.notes if one.monitor is not None else [short]:
+        for name, series in self.series.items():
+            for note in series.notes if series.monitor is not None else [short]:
                 names.setdefault(note, []).append(name)
         return [
             f"series {name_some(own)}: {note}"
@@ -302,18 +304,18 @@ class StreamMonitor:
             for name, own in places.items()
         }
         for line, name in zip(lines, names, strict=True):
-            one = self.series[name]
-            is_begun = one.monitor is not None
+            series = self.series[name]
+            is_begun = series.monitor is not None
             report = next(reports[name])
             if report is not None:
                 yield report
-            if one.monitor is None:
+            if series.monitor is None:
                 continue
-            one.offset = line[0]
+            series.offset = line[0]
             if self._journal is None:
                 continue
             due = max(SAVE_ROWS, SAVE_SHARE * self._saved)
-            if not is_begun or one.rows - self._saved >= due:
+            if not is_begun or series.rows - self._saved >= due:
                 self._save()
             else:
                 self._journal.append(line)
@@ -356,49 +358,49 @@ class StreamMonitor:
         """Take the rows of the journal, which were reported before; begin a new journal."""
         if self._journal is None or self.series[None].monitor is None:
             return
-        one, lines = self.series[None], self._journal.read()
+        series, lines = self.series[None], self._journal.read()
         for begin in range(0, len(lines), MOST):
             some = [line for _, line in lines[begin : begin + MOST]]
-            for _ in one.report(some, range(one.rows + 1, one.rows + len(some) + 1)):
+            for _ in series.report(some, range(series.rows + 1, series.rows + len(some) + 1)):
                 pass
         if lines:
-            one.offset = 0 if self.options.source == "-" else lines[-1][0]
+            series.offset = 0 if self.options.source == "-" else lines[-1][0]
             self._save()
 
     def _save(self) -> None:
         """Save the whole state, and begin an empty journal of what follows."""
         from definetti.saving import save
 
-        one = self.series[None]
+        series = self.series[None]
         assert self.save is not None
         assert self._journal is not None
         name = secrets.token_hex(8)  # of this state, for its journal
-        notes = {key: getattr(one, key) for key in KEPT} | self._describe(name)
-        save(one.monitor, self.save, notes)
-        self._saved = one.rows
+        notes = {key: getattr(series, key) for key in KEPT} | self._describe(name)
+        save(series.monitor, self.save, notes)
+        self._saved = series.rows
         self._journal.begin(name)
 
     def _describe(self, journal: str) -> dict[str, Any]:
         """Return what a state has beside the monitor and what is kept as it is."""
-        one, settings = self.series[None], self.options
+        series, settings = self.series[None], self.options
         given = asdict(settings.settings) | settings.watching | {
             "observation_columns": settings.columns.observation_columns,
             "first": settings.first, "lag": settings.lag,
         }  # fmt: skip
         return {
-            "state_column": one.state, "header": one.header.decode("utf-8"),
+            "state_column": series.state, "header": series.header.decode("utf-8"),
             "source": settings.source,
             "options": {name: getattr(value, "value", value) for name, value in given.items()},
-            "late": [label for _, label in one.late], "journal": journal,
+            "late": [label for _, label in series.late], "journal": journal,
         }  # fmt: skip
 
     def _load(self, path: Path) -> None:
         from definetti.monitor import Monitor
         from definetti.saving.files import load_with_notes
 
-        found, notes = load_with_notes(path)
-        one, now = self.series[None], self._describe("")
-        if not isinstance(found, Monitor) or not notes.keys() >= {*KEPT, *now}:
+        monitor, notes = load_with_notes(path)
+        series, now = self.series[None], self._describe("")
+        if not isinstance(monitor, Monitor) or not notes.keys() >= {*KEPT, *now}:
             raise BadTable(
                 f"{path} is not the state of a stream; name another file with --save, or remove it"
             )
@@ -409,12 +411,12 @@ class StreamMonitor:
             )
         check_resumed(path, notes["options"], now["options"])
         for key in KEPT:
-            setattr(one, key, notes[key])
-        one.monitor, self._saved = found, one.rows
-        one.late = deque(enumerate(notes["late"], one.rows - len(notes["late"]) + 1))
+            setattr(series, key, notes[key])
+        series.monitor, self._saved = monitor, series.rows
+        series.late = deque(enumerate(notes["late"], series.rows - len(notes["late"]) + 1))
         if self.options.source == "-":  # it comes once: nothing has to be passed over
-            one.offset = 0
-        one.header = self._header = str(notes["header"]).encode()
+            series.offset = 0
+        series.header = self._header = str(notes["header"]).encode()
         if self._journal is not None:
             self._journal.name = str(notes["journal"])
 
@@ -432,10 +434,10 @@ def complete_header(name: str, header: bytes, lines: list[bytes]) -> bytes:
 
 
 def parse_lines(
-    name: str, header: bytes, lines: list[bytes], state: str, **how: Any
+    name: str, header: bytes, lines: list[bytes], state: str, **parse_options: Any
 ) -> pl.DataFrame:
     """Parse lines of a stream; refuse rows over several lines, since it is read line by line."""
-    table = parse_table(join_lines(name, header, lines), name, state, **how)
+    table = parse_table(join_lines(name, header, lines), name, state, **parse_options)
     if len(table) != len(lines):
         raise BadTable(
             f"{name}: {len(lines):,} lines hold {len(table):,} rows, and a stream has one row a "
@@ -450,11 +452,11 @@ def name_rows(name: str, numbers: Sequence[int]) -> Iterator[None]:
     try:
         yield
     except BadTable as error:
-        found = re.match(rf"{re.escape(name)}: row (\d+)", str(error))
-        if found is None or not 0 < int(found[1]) <= len(numbers):
+        match = re.match(rf"{re.escape(name)}: row (\d+)", str(error))
+        if match is None or not 0 < int(match[1]) <= len(numbers):
             raise
-        rest = str(error)[found.end() :]
-        raise BadTable(f"{name}: row {numbers[int(found[1]) - 1]}{rest}") from None
+        rest = str(error)[match.end() :]
+        raise BadTable(f"{name}: row {numbers[int(match[1]) - 1]}{rest}") from None
 
 
 def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:

@@ -150,13 +150,15 @@ def _predict_series(
     beyond: dict[str, Any] = dict.fromkeys(keys.columns)
     rows = [
         row
-        for level, one in zip(levels, sets, strict=True)
-        for row in writing.list_prediction_steps(one, lag, level, keys.to_dicts(), beyond)
+        for level, prediction in zip(levels, sets, strict=True)
+        for row in writing.list_prediction_steps(prediction, lag, level, keys.to_dicts(), beyond)
     ]
     listed = [] if isinstance(sets[-1], StepSets) else islice(sets[-1], LISTED)
-    sequences = [{"sequence": list(one), "p_value": sets[-1].p_value(one)} for one in listed]
+    sequences = [
+        {"sequence": list(sequence), "p_value": sets[-1].p_value(sequence)} for sequence in listed
+    ]
     named = [estimators.name_levels(level, cp.states_) for level in levels]
-    filled = [one.filled for one in sets]
+    filled = [prediction.filled for prediction in sets]
     document = {
         "confidence_level": named if len(named) > 1 else named[0],
         "guarantee": guarantee, "max_errors": max_errors,
@@ -179,9 +181,10 @@ def _predict_series(
     observed = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
     described_model = described(cp.model_, list(data.columns), len(data.states) - cp.n_steps_)
     above = [
-        f"observed: {observed}", f"model: {described_model}", *(one._headline() for one in sets),
+        f"observed: {observed}", f"model: {described_model}",
+        *(prediction._headline() for prediction in sets),
     ]  # fmt: skip
-    below = [one._on_filling() for one in sets if one.filled][:1]
+    below = [prediction._on_filling() for prediction in sets if prediction.filled][:1]
     return document, notes, above, below
 
 

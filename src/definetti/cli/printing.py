@@ -25,8 +25,8 @@ def make_console() -> Console:
     from rich.text import Text
 
     class Screen(Console):
-        def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(escape_controls(text), **how)
+        def render_str(self, text: str, **arguments: Any) -> Text:
+            return super().render_str(escape_controls(text), **arguments)
 
     return Screen(markup=False, emoji=False, highlight=False)
 
@@ -54,11 +54,11 @@ def print_lines(lines: Iterable[Any]) -> None:
         screen.print(line, soft_wrap=isinstance(line, str))
 
 
-def make_table(columns: Iterable[str], left: Iterable[str] = (), **how: Any) -> Table:
+def make_table(columns: Iterable[str], left: Iterable[str] = (), **table_options: Any) -> Table:
     """Return an empty table: numbers to the right, the columns named by `left` to the left."""
     from rich.table import Table
 
-    table, on_left = Table(**{"title_justify": "left", **how}), {*left}
+    table, on_left = Table(**{"title_justify": "left", **table_options}), {*left}
     for column in columns:
         table.add_column(column, justify="left" if column in on_left else "right")
     return table

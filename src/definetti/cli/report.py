@@ -62,13 +62,13 @@ def report(
         data, new, columns, settings, horizon, rolling, no_check, title, write_command(context)
     )
     if grouping.group_column is not None:
-        made, notes = _report_groups(task, grouping, show)
+        page, notes = _report_groups(task, grouping, show)
     else:
         options.check_single_series({"--show": show is not None})
-        made, notes = _report_series(task, read_labelled(data, new, columns))
-    made.save(output)
-    lines = _list_findings(made.contents, settings.confidence, output)
-    print_result({"written": str(output), **made.contents}, lines, json, notes)
+        page, notes = _report_series(task, read_labelled(data, new, columns))
+    page.save(output)
+    lines = _list_findings(page.contents, settings.confidence, output)
+    print_result({"written": str(output), **page.contents}, lines, json, notes)
 
 
 class ReportTask(NamedTuple):
@@ -102,7 +102,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
         train_size=cp.train_size, skip=task.no_check, pictures=True,
     )  # fmt: skip
     observed = ", ".join(f"{name} ({kind})" for name, kind in table.columns.items())
-    made = make_report(
+    page = make_report(
         cp, table.observations, table.states, seen if steps else None,
         horizon=ahead if steps else None, **asdict(task.rolling),
         levels=levels[1:], lengths=table.lengths, title=task.title, check=checked, verbose=True,
@@ -114,7 +114,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
             "observed": observed or "nothing",
         },
     )  # fmt: skip
-    return made, [*table.notes, *note_broken(checked, settings.symmetry)]
+    return page, [*table.notes, *note_broken(checked, settings.symmetry)]
 
 
 def _report_groups(
@@ -152,7 +152,7 @@ def _report_groups(
         rows = read_one_series(task.data, task.columns, grouping, name, list(said["observed"]))
         full, more = _report_series(task, rows)
         notes = [*notes, *(f"series {name!r}: {note}" for note in more)]
-    made = report_series(
+    page = report_series(
         by_level, horizon, one=full, name=name, title=task.title,
         settings={
             "command": task.command,
@@ -163,7 +163,7 @@ def _report_groups(
             "predicted by": grouping.series.value,
         },
     )  # fmt: skip
-    return made, notes
+    return page, notes
 
 
 def is_report_file(path: Path) -> bool:
@@ -180,11 +180,11 @@ def write_command(context: typer.Context) -> str:
         value = context.params.get(parameter.name or "")
         if value is None or value == parameter.default or parameter.name in ("force", "json"):
             continue
-        for one in value if isinstance(value, list) else [value]:
+        for item in value if isinstance(value, list) else [value]:
             if parameter.param_type_name == "option":
                 words.append(max(parameter.opts, key=len))
-            if one is not True:
-                words.append(str(one))
+            if item is not True:
+                words.append(str(item))
     return shlex.join(words)
 
 
@@ -198,7 +198,7 @@ def _name_origin(data: str, new: str | None, rows: int, steps: int) -> str:
 def _list_findings(contents: dict[str, Any], confidence: list[str], output: Path) -> Iterator[str]:
     """Yield verdicts on all series, and the guarantee and the backtest at each level."""
     series = contents["series"]
-    yield from (f"{one}." for one in series["verdicts"]) if series else ()
+    yield from (f"{verdict}." for verdict in series["verdicts"]) if series else ()
     places = []
     if contents["levels"] is not None:
         if series:

@@ -96,7 +96,7 @@ def predict_groups(
     )  # fmt: skip
     fitted: dict[Any, Any] = {}  # by the share of rows that train a fixed model
     fixed, few, mode = [], [], str(grouping.series)
-    found: list[dict[str, Any]] = []
+    predictions: list[dict[str, Any]] = []
     for name, places in new.items():
         number = horizon or len(places)
         if number <= lag or (name in holes and not len(places)):
@@ -123,7 +123,7 @@ def predict_groups(
         keys = rows.select(list(beyond))[own].to_dicts()
         for level in levels:
             sets = cp.predict_set(fresh, level, group=name, horizon=ahead, lag=lag, verbose=True)
-            found += writing.list_prediction_steps(sets, lag, level, keys, beyond)
+            predictions += writing.list_prediction_steps(sets, lag, level, keys, beyond)
     if fixed:
         notes.append(
             "the model is fixed on the first half of the rows (--train-size 0.5) of "
@@ -135,7 +135,7 @@ def predict_groups(
             f"{name_some(few)}"
         )
     promise = conformal.say_promise(grouping.series, cp.estimator.symmetry)
-    return found, promise, len(series), [*notes, *head.notes]
+    return predictions, promise, len(series), [*notes, *head.notes]
 
 
 def _find_new_rows(
@@ -278,11 +278,13 @@ class PartBacktest:
             warnings.simplefilter("always", HoleWarning)
             evaluations = self.work.judge(nw.from_native(rows, eager_only=True))
         holes = []
-        for one in heard:
-            if issubclass(one.category, HoleWarning):
-                holes.append(str(one.message))
+        for warning in heard:
+            if issubclass(warning.category, HoleWarning):
+                holes.append(str(warning.message))
             else:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+                warnings.warn_explicit(
+                    warning.message, warning.category, warning.filename, warning.lineno
+                )
         names = sorted(rows[self.table.group].unique().to_list())
         records = []
         for evaluation in evaluations:
@@ -310,7 +312,7 @@ class PartBacktest:
         """Return the cell of a part, named by all that its records depend on."""
         work = self.work
         plain = {
-            name: one for name, one in vars(work).items() if name not in ("predictor", "totals")
+            name: value for name, value in vars(work).items() if name not in ("predictor", "totals")
         }
         point = (
             ("table", self.table.digest()), ("state", self.state), ("part", [part.first, part.last])
@@ -333,9 +335,9 @@ def _digest(totals: conformal.SeriesTotals) -> str:
 
 def _count_states(table: GroupedTable, state: str) -> conformal.SeriesTotals:
     """Count the rows of each state of a table, and nothing else."""
-    found = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
-    labels, _ = read_states(found, table.name, state)
-    rows = found.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
+    counts = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
+    labels, _ = read_states(counts, table.name, state)
+    rows = counts.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
     rows = rows.group_by(LABEL).agg(pl.col(ROWS).sum()).sort(LABEL)
     n = len(rows)
     return conformal.SeriesTotals(

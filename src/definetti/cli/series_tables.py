@@ -190,12 +190,12 @@ def _check_order(table: GroupedTable, order: str) -> list[str]:
         return []
     text = pl.col(order)
     number = text.str.contains(f"^\\s*{NUMBER}\\s*$")
-    found = table.scan().select(
+    query = table.scan().select(
         number.any(), (number.all() | text.str.contains(DATE).all()).alias("sorted"),
         (text.str.len_chars().min() < text.str.len_chars().max()).alias("uneven"),
         text.min().alias("first"), text.max().alias("last"),
     )  # fmt: skip
-    some_numbers, is_sorted, is_uneven, first, last = table.collect(found).row(0)
+    some_numbers, is_sorted, is_uneven, first, last = table.collect(query).row(0)
     if some_numbers and is_uneven:
         raise BadTable(
             f"{table.name}: column {order!r} has numbers in text, which sort as '10' before '9'; "

@@ -74,7 +74,7 @@ def follow_lines(
             piece = interrupts.wait(lambda: os.read(file.fileno(), PIECE))
             if piece is None:
                 return
-            kind = next((BEGINNINGS[one] for one in BEGINNINGS if piece.startswith(one)), None)
+            kind = next((BEGINNINGS[mark] for mark in BEGINNINGS if piece.startswith(mark)), None)
             if kind is not None and not offset + len(rest):
                 raise BadTable(
                     f"{name_source(source)} is {kind}, and a stream is read line by line; give "
@@ -142,9 +142,9 @@ class Journal:
             return []
         if self.name is None or first != self.name.encode():
             return []
-        found = [RECORD.fullmatch(record) for record in records[:-1]]
-        lines = [(int(one[1]), one[2]) for one in found if one is not None]
-        if len(lines) < len(found):
+        matches = [RECORD.fullmatch(record) for record in records[:-1]]
+        lines = [(int(match[1]), match[2]) for match in matches if match is not None]
+        if len(lines) < len(matches):
             raise BadTable(
                 f"{self.path} is broken; remove it to resume from {self.state}, which reports "
                 "the rows after it again"

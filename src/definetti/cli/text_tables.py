@@ -59,7 +59,7 @@ def parse_table(
     symbols: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Parse JSON lines, a JSON list, or CSV; see `reading.read_table`."""
-    labels = [one for one in (state, group) if one is not None]
+    labels = [column for column in (state, group) if column is not None]
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         return _read_json_lines([line for line in text.split("\n") if line.strip()], name, labels)
@@ -255,9 +255,9 @@ def _check_objects(lines: list[str], name: str, labels: Sequence[str], most: int
     names: set[str] = set()
     first: dict[str, tuple[int, Any, type]] = {}
 
-    def note_names(found: dict[str, Any]) -> dict[str, Any]:
-        names.update(found)
-        return found
+    def note_names(fields: dict[str, Any]) -> dict[str, Any]:
+        names.update(fields)
+        return fields
 
     for number, line in enumerate(lines, 1):
         try:

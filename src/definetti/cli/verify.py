@@ -83,7 +83,7 @@ def verify(
     model = HMM(prior=prior)
     model.check()
     asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": level}
-    clocked = {name: one for name, one in Symmetry.named.items() if one.given == "last state"}
+    clocked = {name: kind for name, kind in Symmetry.named.items() if kind.given == "last state"}
     exact_first = sorted(clocked, key=lambda name: not clocked[name]().exact)
     rows = [
         row
@@ -209,19 +209,19 @@ def _verify_memories(
     from definetti.verify import LAWS, enumerate_sequences
 
     exact = [
-        name for name, one in Symmetry.named.items() if one().exact and one.given == "last state"
+        name for name, kind in Symmetry.named.items() if kind().exact and kind.given == "last state"
     ]
     own = np.array(list_levels(confidence, (0, 1)))
     rows, known = [], {}
     for name, law in LAWS.items():
-        for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
+        for symmetry, memory in [("spaced", Order(1)), *((kind, law.memory) for kind in exact)]:
             if (symmetry, memory) not in known:
                 cp = ConformalHMM(symmetry=symmetry, memory=memory, conformity_score=score)
                 steps = max(SHORTEST, min(length, LONGEST))
                 known[symmetry, memory] = enumerate_sequences(cp, steps, horizon, verbose=True)
-            found = known[symmetry, memory]
+            enumerated = known[symmetry, memory]
             plain, smoothed = (
-                found.coverage_given_last(law, confidence, ties) for ties in (False, True)
+                enumerated.coverage_given_last(law, confidence, ties) for ties in (False, True)
             )
             short, off = (plain - own).argmin(), abs(smoothed - own).argmax()
             valid = (plain - own)[short] >= -1e-12 and abs(smoothed - own)[off] < 1e-9

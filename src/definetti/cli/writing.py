@@ -71,8 +71,8 @@ def _find_problem(output: Path, endings: tuple[str, ...]) -> str:
     if output.is_dir():
         return "is a folder; name a file"
     if ending not in endings:
-        found = repr(ending) if ending else "no ending"
-        return f"has {found}; files end in {', '.join(endings)}"
+        given = repr(ending) if ending else "no ending"
+        return f"has {given}; files end in {', '.join(endings)}"
     try:
         place = find_destination(output)
     except OSError as error:
@@ -234,7 +234,7 @@ def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
 
 
 def list_prediction_steps(
-    found: Any, lag: int, level: Any, keys: list[dict[str, Any]], beyond: dict[str, Any]
+    prediction: Any, lag: int, level: Any, keys: list[dict[str, Any]], beyond: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return a row per step: its keys, the set, the best state, and a number for each state.
 
@@ -242,16 +242,19 @@ def list_prediction_steps(
     """
     from definetti.sets import StepSets
 
-    if isinstance(found, StepSets):
-        kind, numbers = "probability", found.marginals
+    if isinstance(prediction, StepSets):
+        kind, numbers = "probability", prediction.marginals
     else:
-        kind, numbers = "p", found.step_p_values
-    best, rows = found.best, []
-    for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True)):
+        kind, numbers = "p", prediction.step_p_values
+    best, rows = prediction.best, []
+    for k, (states, row) in enumerate(zip(prediction.steps, numbers, strict=True)):
         results = {
             "step": lag + k + 1, "confidence": write_level(level), "set": list(states),
             "size": len(states), "best": None if best is None else best[k],
-            **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
+            **{
+                f"{kind}_{state}": float(p)
+                for state, p in zip(prediction.states, row, strict=True)
+            },
         }  # fmt: skip
         own = keys[lag + k] if lag + k < len(keys) else beyond
         rows.append({name_key(key, results): value for key, value in own.items()} | results)
@@ -273,12 +276,12 @@ def name_key(column: str, results: Iterable[str]) -> str:
 
 def list_rows(keys: pl.DataFrame, row: Any, truth: Any) -> pl.DataFrame:
     """Return the key columns of a file, then the number and the state of each row."""
-    named = [one.alias(name_key(one.name, BACKTEST_COLUMNS)) for one in keys.get_columns()]
+    named = [series.alias(name_key(series.name, BACKTEST_COLUMNS)) for series in keys.get_columns()]
     return pl.DataFrame([*named, pl.Series("row", row), pl.Series("truth", truth)])
 
 
 def list_backtest_steps(
-    found: Sequence[Mapping[Any, Evaluation]],
+    by_level: Sequence[Mapping[Any, Evaluation]],
     levels: Sequence[float | str],
     rows: pl.DataFrame,
     places: Mapping[Any, IntArray],
@@ -292,7 +295,7 @@ def list_backtest_steps(
     }  # fmt: skip
     frames = [rows.clear().hstack(pl.DataFrame(schema=types))]
     for name in sorted(places):
-        for level, evaluations in zip(levels, found, strict=True):
+        for level, evaluations in zip(levels, by_level, strict=True):
             if name in evaluations:
                 at, results = _list_results(evaluations[name], level)
                 results = pl.DataFrame(results, schema_overrides=types)
@@ -301,13 +304,13 @@ def list_backtest_steps(
     return whole.select(*whole.columns[: len(keys)], *BACKTEST_COLUMNS)
 
 
-def _list_results(found: Evaluation, level: float | str) -> tuple[IntArray, Any]:
+def _list_results(evaluation: Evaluation, level: float | str) -> tuple[IntArray, Any]:
     """Return the row of each step, and columns of its results."""
-    windows = len(found.covered)
-    steps = len(found.truth) // windows
-    at = (found.begins[:, None] + np.arange(steps)).ravel()
-    states = sorted(found.states, key=lambda label: (str(type(label)), label))
-    nodes = found.nodes[:, [found.states.index(label) for label in states]]
+    windows = len(evaluation.covered)
+    steps = len(evaluation.truth) // windows
+    at = (evaluation.begins[:, None] + np.arange(steps)).ravel()
+    states = sorted(evaluation.states, key=lambda label: (str(type(label)), label))
+    nodes = evaluation.nodes[:, [evaluation.states.index(label) for label in states]]
     return at, {
         "window": np.repeat(np.arange(1, windows + 1), steps),
         "confidence": [level] * len(at),
@@ -316,9 +319,9 @@ def _list_results(found: Evaluation, level: float | str) -> tuple[IntArray, Any]
             for row in nodes.tolist()
         ],
         "size": nodes.sum(axis=1),
-        "covered": np.repeat(found.covered, steps).astype(np.bool_),
-        "filled": np.repeat(found.filled, steps),
-        "p_value": np.repeat(found.p_values, steps).astype(np.float64),
+        "covered": np.repeat(evaluation.covered, steps).astype(np.bool_),
+        "filled": np.repeat(evaluation.filled, steps),
+        "p_value": np.repeat(evaluation.p_values, steps).astype(np.float64),
     }
 
 

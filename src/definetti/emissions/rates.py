@@ -88,7 +88,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
         weight, (number, on) = 2 * self.prior, np.split(total, 2)
         log_on = _logs(counts, sums, weight, ratio(on, number))
         log_off = _logs(counts, counts - sums, weight, ratio(number - on, number))
-        return np.asarray(call_by_rows(_picked, values, log_on, log_off, each=log_on.size))
+        return np.asarray(call_by_rows(_picked, values, log_on, log_off, row_work=log_on.size))
 
 
 def _logs(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
@@ -151,7 +151,7 @@ class Poisson(Entrywise, name="poisson"):
         number, entries = np.split(total, 2)
         pooled = ratio(entries, number)
         rates = shrunk(counts, sums, self.prior, pooled)
-        return np.asarray(call_by_rows(_log_poisson, values, rates, pooled, each=rates.size))
+        return np.asarray(call_by_rows(_log_poisson, values, rates, pooled, row_work=rates.size))
 
 
 @kernel

@@ -41,7 +41,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
     names = _choose(diagnosis, of)
     across = 3 if width >= 3 * PANEL else 1  # three plots side by side, or one below the other
     rows = -(-len(diagnosis.tests) // max(2, int(width / PANEL)))
-    each = -(-len(diagnosis.tests) // rows)
+    per_row = -(-len(diagnosis.tests) // rows)
     down = [3 // across] * len(names) + [rows]
     height = TALL * sum(down) + 0.4 * len(down) + 0.9
     figure = take_pyplot().figure(figsize=(width, height), layout="constrained")
@@ -59,7 +59,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
                       ncols=2 if across < 3 else 4, fontsize="small")  # fmt: skip
     title = f"Statistics, observed and of up to {diagnosis.n_resamples:,} rearrangements"
     groups[-1, 0].suptitle(title, fontsize="medium", x=0.01, ha="left")
-    axes = groups[-1, 0].subplots(down[-1], each, squeeze=False).ravel()
+    axes = groups[-1, 0].subplots(down[-1], per_row, squeeze=False).ravel()
     for ax, name in zip(axes, diagnosis.tests, strict=False):
         plot_statistic(diagnosis, name, ax=ax)
     for ax in axes[len(diagnosis.tests) :]:
@@ -138,19 +138,19 @@ def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
     """
     if test not in diagnosis.tests:
         raise ValueError(f"test must be one of {', '.join(diagnosis.tests)}, got {test!r}")
-    found = diagnosis.tests[test]
+    finding = diagnosis.tests[test]
     ax = take_axes(ax, 5, 3.2)
-    fails = found.adjusted_p_value <= diagnosis.alpha
-    finite = found.drawn[np.isfinite(found.drawn)]
+    fails = finding.adjusted_p_value <= diagnosis.alpha
+    finite = finding.drawn[np.isfinite(finding.drawn)]
     if len(finite):
         bins = min(30, len(np.unique(np.round(finite, 9))))
         ax.hist(finite, bins=bins, color="0.72", label="rearrangements")
-    ax.axvline(found.statistic, color="black", linewidth=1.6, label="observed",
+    ax.axvline(finding.statistic, color="black", linewidth=1.6, label="observed",
                linestyle="-" if fails else "--")  # fmt: skip
-    ax.plot([found.statistic], [0.96], marker="v", color="black", markersize=6, clip_on=False,
+    ax.plot([finding.statistic], [0.96], marker="v", color="black", markersize=6, clip_on=False,
             transform=ax.get_xaxis_transform())  # fmt: skip
-    part = f" ({found.part})" if found.part else ""
-    ax.set_title(f"{escape_name(test)}: p = {found.p_value:.2g}", loc="left", fontsize="medium",
+    part = f" ({finding.part})" if finding.part else ""
+    ax.set_title(f"{escape_name(test)}: p = {finding.p_value:.2g}", loc="left", fontsize="medium",
                  fontweight="bold" if fails else "normal")  # fmt: skip
     ax.set_xlabel(escape_name(f"statistic{part}"), fontsize="small")
     ax.set_yticks([])
@@ -166,23 +166,25 @@ def _choose(diagnosis: Diagnosis, of: str | None) -> list[str]:
     names = list(diagnosis.residuals)
     if of is None:
         return names[:SHOWN]
-    found = next((name for name in (of, f"column {of}") if name in names), None)
-    if found is None:
+    chosen = next((name for name in (of, f"column {of}") if name in names), None)
+    if chosen is None:
         there = ", ".join(map(repr, names)) or "none; call check with pictures=True"
         raise ValueError(f"of must be one of the residuals, {there}; got {of!r}")
-    return [found]
+    return [chosen]
 
 
 def _draw_curve(ax: Any, residuals: Residuals, picture: Picture) -> None:
     curve: Curve = getattr(residuals, picture)
     at, base = curve.at, curve.at if picture == "quantiles" else 0.0
     observed, both, alone = (
-        one - base for one in (curve.observed, curve.simultaneous, curve.pointwise)
+        values - base for values in (curve.observed, curve.simultaneous, curve.pointwise)
     )
     if picture == "histogram":  # of bins, from edge to edge
         edges = np.arange(len(at) + 1) / len(at)
         at = np.repeat(edges, 2)[1:-1]
-        observed, both, alone = (np.repeat(one, 2, axis=-1) for one in (observed, both, alone))
+        observed, both, alone = (
+            np.repeat(values, 2, axis=-1) for values in (observed, both, alone)
+        )
     ax.fill_between(at, *both, color="0.87", linewidth=0, label="95 % band, all points together")
     ax.fill_between(at, *alone, color="0.72", linewidth=0, label="95 % band, each point")
     ax.axhline(1 if picture == "histogram" else 0, color="#d95f02", linestyle="--", linewidth=1,

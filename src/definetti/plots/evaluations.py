@@ -66,8 +66,8 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     covered = evaluation.kept_shares
     number = np.arange(1, len(covered) + 1)
     shown = np.unique(np.linspace(0, len(covered) - 1, min(len(covered), 400)).astype(int))
-    each = [share(covered[: k + 1]) for k in shown]
-    bounds = np.array([(one["low"], one["high"]) for one in each])
+    intervals = [share(covered[: k + 1]) for k in shown]
+    bounds = np.array([(interval["low"], interval["high"]) for interval in intervals])
     ax.fill_between(number[shown], bounds[:, 0], bounds[:, 1], color="0.85", label="95 % interval")
     so_far = covered.cumsum() / number
     ax.plot(number, so_far, color="black", linewidth=1.4, label="coverage so far")

@@ -31,8 +31,8 @@ def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
         )
     if len(ax) != 3:
         raise ValueError(f"ax must be three axes, got {len(ax)}; leave it out for new ones")
-    for one in ax:
-        one.clear()
+    for axes in ax:
+        axes.clear()
     _draw_capitals(monitor, ax[0])
     _draw_coverage(monitor, ax[1])
     _draw_sets(monitor, ax[2])
@@ -77,10 +77,10 @@ def _draw_capitals(monitor: Monitor, ax: Any) -> None:
 def _draw_coverage(monitor: Monitor, ax: Any) -> None:
     history = monitor.history
     judged = history[~np.isnan(history[:, 1])]
-    found = monitor.coverage.overall
+    overall = monitor.coverage.overall
     # Steps that are no longer kept come first.
-    before = found.judged - len(judged)
-    held = found.held - judged[:, 1].sum() + judged[:, 1].cumsum()
+    before = overall.judged - len(judged)
+    held = overall.held - judged[:, 1].sum() + judged[:, 1].cumsum()
     trials = before + np.arange(1, len(judged) + 1)
     some = _thinned(len(judged))
     if len(some):
@@ -96,13 +96,13 @@ def _draw_coverage(monitor: Monitor, ax: Any) -> None:
 
 
 def _draw_sets(monitor: Monitor, ax: Any) -> None:
-    recent = [one for one in monitor.recent if one[2] is not None]
+    recent = [step for step in monitor.recent if step[2] is not None]
     states = monitor.states
     code = {label: k for k, label in enumerate(states)}
     nodes = np.zeros((len(recent), len(states)), dtype=bool)
     truth = np.array([code[label] for _, label, _ in recent], dtype=np.int64)
     for row, (_, _, members) in zip(nodes, recent, strict=True):
-        row[[code[one] for one in members or ()]] = True
+        row[[code[label] for label in members or ()]] = True
     first = recent[0][0] if recent else 0
     if recent:
         draw_cells(ax, np.where(nodes, 0.25, np.nan), first)

@@ -122,9 +122,9 @@ def make_report(
         asked = None
         if new_observations is not None or horizon is not None:
             asked = cp.predict_set(new_observations, horizon=horizon, lag=lag, verbose=verbose)
-    notes = list(dict.fromkeys(str(one.message) for one in heard))
-    for one in heard:
-        warnings.warn(one.message, stacklevel=2)
+    notes = list(dict.fromkeys(str(warning.message) for warning in heard))
+    for warning in heard:
+        warnings.warn(warning.message, stacklevel=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewBlocksWarning)  # raised for the requested level
         new = None
@@ -162,7 +162,8 @@ def make_report(
         "percent": [percent(level) for level in levels],
         "asked": levels.index(levels_around(cp.confidence_level, "none")[0]),
         "promise": [
-            promise(one, steps, guarantee, max_errors, exact, cp.symmetry_.given) for one in levels
+            promise(level, steps, guarantee, max_errors, exact, cp.symmetry_.given)
+            for level in levels
         ],
         "assumed": assumed(cp, memory, observations is not None) if exact else "",
         "exact": exact,
@@ -221,9 +222,9 @@ def report_series(
     from definetti import __version__
 
     checked_number(horizon, "horizon")
-    each: list[Any] = [found] if isinstance(found, SeriesEvaluation) else list(found)
-    odd = [one for one in each if not isinstance(one, SeriesEvaluation)]
-    if odd or not each:
+    evaluations: list[Any] = [found] if isinstance(found, SeriesEvaluation) else list(found)
+    odd = [item for item in evaluations if not isinstance(item, SeriesEvaluation)]
+    if odd or not evaluations:
         raise TypeError(
             "found must be a SeriesEvaluation, or one for each level, got "
             f"{type(odd[0]).__name__ if odd else 'none'}; definetti.evaluation.backtest_series and "
@@ -235,8 +236,8 @@ def report_series(
         **rest,
         "title": title or "Coverage by series",
         "series": {
-            **describe_series(each[0], horizon),
-            "verdicts": [level.verdict() for level in each],
+            **describe_series(evaluations[0], horizon),
+            "verdicts": [level.verdict() for level in evaluations],
             "shown": None if one is None else str(name),
         },
         "settings": {key: _write_setting(value) for key, value in shown.items()},
@@ -251,10 +252,10 @@ def _write_setting(value: Any) -> str:
 
 def _copy_predictor(predictor: Any) -> Any:
     """Return a copy to fit; an iterator over states is read before."""
-    found = copy.copy(predictor)
-    if found.states is not None:
-        found.states = list(found.states)
-    return copy.deepcopy(found)
+    copied = copy.copy(predictor)
+    if copied.states is not None:
+        copied.states = list(copied.states)
+    return copy.deepcopy(copied)
 
 
 def describe_new(
@@ -262,7 +263,7 @@ def describe_new(
 ) -> dict[str, Any]:
     """Return the level from which on each state and sequence is in a set of new observations."""
     seen = 0 if observations is None else length_of(observations)
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "steps": asked.horizon,
         "lag": lag,
         "observed": max(seen - lag, 0),
@@ -275,27 +276,29 @@ def describe_new(
     if every is None:
         sets = [cp.predict_set(observations, level, horizon=horizon, lag=lag) for level in levels]
         first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
-        found["filled"] = [one.filled for one in sets]
+        described["filled"] = [prediction.filled for prediction in sets]
     elif isinstance(levels[0], Mapping):
         first, p_values, best = entries_of_nodes([asked]), every.step_p_values, every.best
-        found["sequences"] = _sequences(every, lambda one: int(one not in asked))
-        found["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
-        found["filled"] = [asked.filled]
+        described["sequences"] = _sequences(every, lambda sequence: int(sequence not in asked))
+        described["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
+        described["filled"] = [asked.filled]
     else:
         first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
-        found["sequences"] = _sequences(every, lambda one: int(entry(every.p_value(one), levels)))
+        described["sequences"] = _sequences(
+            every, lambda sequence: int(entry(every.p_value(sequence), levels))
+        )
         nothing = int(entry(p_values.max(), levels))  # so many levels leave nothing plausible
-        found["filled"] = [k < nothing and not cp.allow_empty for k in range(len(levels))]
+        described["filled"] = [k < nothing and not cp.allow_empty for k in range(len(levels))]
         if not cp.allow_empty:  # the most plausible is in whatever the level
             first = fill_entries(first, every)
-            found["sequences"][0]["first"] = 0
+            described["sequences"][0]["first"] = 0
         if isinstance(every, PredictionSet):
             number = np.bincount(entry(every.p_values, levels), minlength=len(levels) + 1)
             counts = number[:-1].cumsum()
-            found["counts"] = (counts if cp.allow_empty else counts.clip(min=1)).tolist()
-    found["first"], found["p_values"] = first.tolist(), round_for_page(p_values)
-    found["best"] = [cp.states_.index(label) for label in best]
-    return found
+            described["counts"] = (counts if cp.allow_empty else counts.clip(min=1)).tolist()
+    described["first"], described["p_values"] = first.tolist(), round_for_page(p_values)
+    described["best"] = [cp.states_.index(label) for label in best]
+    return described
 
 
 def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any]]:
@@ -326,12 +329,12 @@ def levels_around(
 
 def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
     """Return transition probabilities and emission tables, of the rows that fixed the model."""
-    rows, told = len(labels), "all labelled rows"
+    rows, source = len(labels), "all labelled rows"
     if cp.train_size is not None:
         rows = training_length(cp.train_size, rows)
-        told = f"the first {rows:,} rows, on which the model was fitted"
+        source = f"the first {rows:,} rows, on which the model was fitted"
     elif cp.model_.fixed:
-        told += "; the model itself was given"
+        source += "; the model itself was given"
     n = len(cp.states_)
     codes = Alphabet(cp.states_).encode(labels[:rows], "states")
     counts = np.zeros((n, n))
@@ -346,7 +349,7 @@ def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
     seen = None if observations is None else piece(observations, 0, rows)
     tables, left_out = emission_tables(seen, codes, n)
     return {
-        "from": told,
+        "from": source,
         "counts": counts.astype(int).tolist(),
         "transition": transition.tolist(),
         "prior": prior,

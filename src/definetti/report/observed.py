@@ -40,10 +40,10 @@ def emission_tables(
     tables = []
     columns = _columns(observations)
     for name, values in islice(columns.items(), MOST_COLUMNS):
-        found = kind(values)
-        if found in amounts:
+        column_kind = kind(values)
+        if column_kind in amounts:
             numbers[str(name)] = _floats(values)
-        elif found not in ("nothing", "dates"):
+        elif column_kind not in ("nothing", "dates"):
             tables.append(_shares(str(name), values, codes, n_states))
     if numbers:
         tables.insert(0, _means(numbers, codes, n_states))
@@ -60,7 +60,7 @@ def seen_text(observations: Any, steps: int) -> list[str]:
     if observations is None:
         return [""] * steps
     columns = _columns(observations)
-    named = [(f"{name} " if len(columns) > 1 else "", each) for name, each in columns.items()]
+    named = [(f"{name} " if len(columns) > 1 else "", values) for name, values in columns.items()]
     more = f" and {len(named) - MOST_WORDS} more" if len(named) > MOST_WORDS else ""
     rows = [
         ", ".join(f"{name}{_word(values[k])}" for name, values in named[:MOST_WORDS]) + more

@@ -49,7 +49,7 @@ def describe_backtest(
     ours = test.methods[OURS]
     steps, best = len(ours.truth), ours.step_p_values
     begin = steps - min(steps, max(DRAWN // ours.horizon, 1) * ours.horizon)
-    found = {
+    backtest = {
         "horizon": test.horizon - lag,
         "observed": test.observed - lag,
         "first_row": test.begin + 1,
@@ -69,60 +69,60 @@ def describe_backtest(
             "p_values": None if best is None else round_for_page(best[begin:]),
         },
     }
-    return found, test.notes
+    return backtest, test.notes
 
 
 def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
     """Return coverage and sizes of the sets at one level."""
-    found = run.evaluation(place)
-    numbers = summary(found, run.horizon)
+    evaluation = run.evaluation(place)
+    numbers = summary(evaluation, run.horizon)
     # Sets too large to be listed are counted at the requested level alone.
-    counted = run.guarantee == "all" and np.isfinite(found.size)
-    numbers["mean_size"] = found.size if counted else None
-    widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
-    numbers["widths"] = (widths / len(found.nodes)).tolist()
+    counted = run.guarantee == "all" and np.isfinite(evaluation.size)
+    numbers["mean_size"] = evaluation.size if counted else None
+    widths = np.bincount(evaluation.nodes.sum(axis=1), minlength=len(run.states) + 1)
+    numbers["widths"] = (widths / len(evaluation.nodes)).tolist()
     if running:  # the share covered so far, at some of the windows
-        covered = found.kept_shares
+        covered = evaluation.kept_shares
         places = np.unique(np.linspace(1, len(covered), min(len(covered), POINTS)).astype(int))
         shares = [share(covered[:place]) for place in places]
         numbers["running"] = {
             "window": places.tolist(),
-            **{key: [one[key] for one in shares] for key in ("coverage", "low", "high")},
+            **{key: [so_far[key] for so_far in shares] for key in ("coverage", "low", "high")},
         }
     return numbers
 
 
-def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
+def describe_check(diagnosis: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
     """Return a diagnosis with the curves of its plots, for sets of some symmetry."""
     if isinstance(symmetry, Spaced):
-        found = found.beyond_spaced()
-    kinds = list(found.residuals.items())[:SHOWN]
+        diagnosis = diagnosis.beyond_spaced()
+    kinds = list(diagnosis.residuals.items())[:SHOWN]
     return {
-        **found.to_dict(),
-        "assumption": found.assumption,
-        "testable": found.testable and found.least_p_value <= found.alpha,
-        "drawn": {name: _bins(one) for name, one in found.tests.items()},
+        **diagnosis.to_dict(),
+        "assumption": diagnosis.assumption,
+        "testable": diagnosis.testable and diagnosis.least_p_value <= diagnosis.alpha,
+        "drawn": {name: _bins(test) for name, test in diagnosis.tests.items()},
         "residuals": {
-            name: {"size": one.size, "draws": one.n_draws}
-            | {picture: _curve(getattr(one, picture)) for picture in PICTURES}
-            for name, one in kinds
+            name: {"size": residuals.size, "draws": residuals.n_draws}
+            | {picture: _curve(getattr(residuals, picture)) for picture in PICTURES}
+            for name, residuals in kinds
         },
     }
 
 
-def note_broken(found: Diagnosis | None) -> list[str]:
+def note_broken(diagnosis: Diagnosis | None) -> list[str]:
     """Return a note for the top of the page, where the assumption is broken."""
-    if found is None or not found.rejected:
+    if diagnosis is None or not diagnosis.rejected:
         return []
     return [
         "evidence against the assumption of the guarantee "
-        f"(p = {found.p_value:.3g}): see “Does the assumption hold?”"
+        f"(p = {diagnosis.p_value:.3g}): see “Does the assumption hold?”"
     ]
 
 
-def _bins(one: Finding) -> dict[str, Any]:
+def _bins(test: Finding) -> dict[str, Any]:
     """Return a histogram of a statistic over the draws."""
-    finite = one.drawn[np.isfinite(one.drawn)]
+    finite = test.drawn[np.isfinite(test.drawn)]
     if not len(finite):
         return {"counts": [], "edges": []}
     counts, edges = np.histogram(finite, min(BINS, len(np.unique(np.round(finite, 9)))))
@@ -135,45 +135,48 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {**rounded, "outside": curve.outside.tolist()}
 
 
-def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
+def describe_series(evaluation: SeriesEvaluation, horizon: int) -> dict[str, Any]:
     """Return the coverage of all series together and of each, the worst first."""
-    short = {one.series for one in found.look_at}
+    short = {record.series for record in evaluation.look_at}
     order = sorted(
-        found,
-        key=lambda one: (not one.judged, *np.nan_to_num([one.p_value, one.coverage], nan=np.inf)),
+        evaluation,
+        key=lambda record: (
+            not record.judged,
+            *np.nan_to_num([record.p_value, record.coverage], nan=np.inf),
+        ),
     )
     return {
-        "verdict": found.verdict(),
-        "shared_calibration": found.shared_calibration,
-        "says": found.says,
-        "source": found.source,
+        "verdict": evaluation.verdict(),
+        "shared_calibration": evaluation.shared_calibration,
+        "says": evaluation.says,
+        "source": evaluation.source,
         "horizon": horizon,
-        "number": len(found),
-        "rows": sum(one.rows for one in found),
-        "promised": found.promised,
-        "look_at": [str(one.series) for one in found.look_at],
-        "listed": [_describe(one, one.series in short) for one in order[:LISTED]],
+        "number": len(evaluation),
+        "rows": sum(record.rows for record in evaluation),
+        "promised": evaluation.promised,
+        "look_at": [str(record.series) for record in evaluation.look_at],
+        "listed": [_describe(record, record.series in short) for record in order[:LISTED]],
     }
 
 
-def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
-    low, high = one.interval
+def _describe(record: SeriesRecord, is_short: bool) -> dict[str, Any]:
+    low, high = record.interval
     return {
-        "series": str(one.series), "rows": one.rows, "windows": one.windows,
-        "coverage": one.coverage, "low": low, "high": high, "promised": one.promised,
-        "mean_size": one.mean_size, "states_per_step": one.states_per_step,
-        "verdict": _judge(one, is_short),
-        "share_empty": one.empty / one.judged if one.judged else None,
+        "series": str(record.series), "rows": record.rows, "windows": record.windows,
+        "coverage": record.coverage, "low": low, "high": high, "promised": record.promised,
+        "mean_size": record.mean_size, "states_per_step": record.states_per_step,
+        "verdict": _judge(record, is_short),
+        "share_empty": record.empty / record.judged if record.judged else None,
     }  # fmt: skip
 
 
-def _judge(one: SeriesRecord, is_short: bool) -> str:
+def _judge(record: SeriesRecord, is_short: bool) -> str:
     """Return the verdict on a series in a few words."""
-    if not one.judged:
-        return one.note
-    if one.shared_calibration:
+    if not record.judged:
+        return record.note
+    if record.shared_calibration:
         return "no verdict"
-    lacking = one.promised - one.coverage
+    lacking = record.promised - record.coverage
     if is_short:
         return f"significantly short by {lacking:.3f}"
     return f"short by {lacking:.3f}, within chance" if lacking > 0 else "kept"

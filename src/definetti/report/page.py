@@ -55,13 +55,13 @@ class Report:
         )
 
     def __repr__(self) -> str:
-        found = self.contents
-        if found["levels"] is None:
-            number = found["series"]["number"]
+        contents = self.contents
+        if contents["levels"] is None:
+            number = contents["series"]["number"]
             return f"Report: {number:,} series; .save('report.html') writes the page"
-        new, test = found["new"], found["backtest"]
+        new, test = contents["new"], contents["backtest"]
         parts = [
-            f"{found['labelled']:,} labelled steps",
+            f"{contents['labelled']:,} labelled steps",
             f"{new['steps']:,} new" if new else "no new rows",
             f"{test['windows']:,} windows of backtest" if test else "no backtest",
         ]
@@ -96,8 +96,14 @@ def _summarise(contents: dict[str, Any]) -> list[str]:
     """Return the sets in sentences, for a browser without scripts."""
     lines = []
     if series := contents["series"]:
-        each = (f"{one['series']}: {one['verdict']}" for one in series["listed"][:MOST_STEPS])
-        lines += [f"{series['verdict']}.", *each, *([series["shown"]] if series["shown"] else [])]
+        verdicts = (
+            f"{record['series']}: {record['verdict']}" for record in series["listed"][:MOST_STEPS]
+        )
+        lines += [
+            f"{series['verdict']}.",
+            *verdicts,
+            *([series["shown"]] if series["shown"] else []),
+        ]
     if contents["levels"] is None:
         return lines
     place, new, states = contents["asked"], contents["new"], contents["states"]
@@ -142,7 +148,9 @@ def percent(level: ConfidenceLevel) -> str:
     """Write a level as a percentage: 99.5 %, or 99 % for N1, 80 % for all others."""
     if isinstance(level, Mapping):
         parts = grouped(level)
-        return ", ".join(f"{percent(one)} for {names or 'all others'}" for one, names in parts)
+        return ", ".join(
+            f"{percent(group_level)} for {names or 'all others'}" for group_level, names in parts
+        )
     return f"{float(100 * (1 - miscoverage(level))):.12g} %"
 
 
@@ -163,8 +171,8 @@ def promise(
     if isinstance(level, Mapping):
         sentences = [
             f"Where the {given} is {names or 'another'}: "
-            f"{_lowered(_on_average(one, steps, guarantee, max_errors))}"
-            for one, names in grouped(level)
+            f"{_lowered(_on_average(group_level, steps, guarantee, max_errors))}"
+            for group_level, names in grouped(level)
         ]
         return " ".join(sentences if given == "last state" else [*sentences, by_visits])
     sentence = _on_average(level, steps, guarantee, max_errors)
@@ -199,5 +207,5 @@ def _of(level: Fraction) -> tuple[str, str]:
 
 def round_for_page(p_values: FloatArray | Any) -> list[Any]:
     """Round numbers to five digits, which are enough for a page."""
-    found: list[Any] = np.round(p_values, 5).tolist()
-    return found
+    rounded: list[Any] = np.round(p_values, 5).tolist()
+    return rounded
