@@ -1,4 +1,4 @@
-"""The command `definetti`: a file per command, and the layers that commands share."""
+"""The command `definetti`: one module per command, and the modules that commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from definetti.cli.verify import verify
 app = typer.Typer(
     help="Conformal prediction sets for hidden states, with exact coverage guarantees.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",  # so that paragraphs are wrapped
+    rich_markup_mode="markdown",  # wrap paragraphs
     pretty_exceptions_enable=False,
 )
 COMMANDS = (

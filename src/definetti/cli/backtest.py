@@ -1,4 +1,4 @@
-"""`definetti backtest`: coverage of past predictions, of one series or of many."""
+"""`definetti backtest`: coverage of past predictions for one or many series."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from definetti.evaluation.results import Evaluation
     from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 
-ENOUGH = 10  # windows with a last state, to speak of its coverage
-READABLE = 10**7  # sequences, of which the number is written in full
-SHOWN = 10  # series in the table on the screen, the worst first
+ENOUGH = 10  # minimal number of windows for an interval
+READABLE = 10**7  # sizes below this are written in full
+SHOWN = 10  # series in the printed table
 
 
 def backtest(
@@ -84,7 +84,7 @@ def backtest(
         raise BadTable(f"--by-series {by_series} is the file of --output; name another")
     steps = horizon or rolling.lag + 1
     if grouping.group_column is not None:
-        # Slow to load, so only after the arguments are checked.
+        # Import late: slow to load.
         from definetti.cli.series import backtest_groups
 
         evaluations, said, notes = backtest_groups(
@@ -121,10 +121,10 @@ def _backtest_series(
     *,
     check: bool,
 ) -> tuple[dict[str, Any], list[Any], list[str]]:
-    """Backtest one series beside other methods; return JSON, lines for the screen, and notes."""
+    """Backtest one series and the baselines; return the JSON document, printed lines and notes."""
     table = read_labelled(data, None, columns)
     check_lag(rolling.lag, steps)
-    # Slow to load, so only after the file is read.
+    # Import late: slow to load.
     from definetti.evaluation.advice import OURS
     from definetti.evaluation.backtest import find_begin, run_backtest
     from definetti.models.base import described
@@ -185,7 +185,7 @@ def _backtest_series(
 def _describe_level(
     evaluations: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
 ) -> dict[str, Any]:
-    """Return the evaluation at one level, by method, with the row numbers of the file."""
+    """Return the evaluation of each method at one level, with row numbers of the file."""
     from definetti.evaluation.advice import OURS
     from definetti.evaluation.results import summary
 
@@ -205,7 +205,7 @@ def _describe_level(
 
 
 def _show_methods(result: dict[str, Any]) -> list[Any]:
-    """Return two tables for the screen: a row per method, and coverage in detail."""
+    """Return two tables to print: a row per method, and coverage in detail."""
     level = result["confidence_level"]
     written = f"a level for each {result['given']}" if isinstance(level, dict) else f"{level:g}"
     title = (
@@ -226,7 +226,7 @@ def _show_methods(result: dict[str, Any]) -> list[Any]:
 
 
 def _explain(result: dict[str, Any]) -> str:
-    """Return what stands below the table of methods."""
+    """Return the caption of the table of methods."""
     from definetti.evaluation.advice import CLASSICAL, OURS
 
     stepwise = result["guarantee"] == "steps"
@@ -250,7 +250,7 @@ def _explain(result: dict[str, Any]) -> str:
 
 
 def _detail(result: dict[str, Any]) -> Table:
-    """Return shares by last state and over time, ours and those of classical prediction."""
+    """Return coverage by last state and over time, for our sets and classical prediction."""
     from definetti.evaluation.advice import CLASSICAL, OURS
 
     shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
@@ -285,7 +285,7 @@ def _write_share(share: dict[str, Any]) -> str:
 
 
 def _describe_all(evaluation: SeriesEvaluation) -> dict[str, Any]:
-    """Return the overall numbers, the worst series, the spread and the series to look at."""
+    """Return overall coverage, the spread, the worst series and those significantly short."""
     worst, (low, high) = evaluation.worst, evaluation.interval
     return {
         "verdict": evaluation.verdict(), "number": len(evaluation),
@@ -310,7 +310,7 @@ def _describe_record(record: SeriesRecord) -> dict[str, Any]:
 
 
 def _show_all(evaluation: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
-    """Return the verdict and a table of the worst series, for the screen."""
+    """Return the verdict and a table of the worst series to print."""
     from definetti.evaluation.series import rank_series
 
     judged, verdict = evaluation.judged, f"{evaluation.verdict()}."
@@ -337,7 +337,7 @@ def _show_all(evaluation: SeriesEvaluation, promise: str, horizon: int) -> list[
 
 
 def _show_record(result: SeriesEvaluation | SeriesRecord, empty: float) -> list[str]:
-    """Return the numbers of one series, or of all, as a row of the table."""
+    """Return the table cells of one series, or of all series together."""
     low, high = result.interval
     interval = f" [{low:.3f}, {high:.3f}]" if low == low else ""
     return [

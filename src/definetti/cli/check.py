@@ -1,4 +1,4 @@
-"""`definetti check`: test the assumption; and the quick check that other commands make."""
+"""`definetti check`: test the assumption; also the quick check that other commands run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from definetti.check import Diagnosis
 
 PICTURES = (".png", ".svg", ".pdf")
-MARK = "definetti check"  # the title inside a picture
+MARK = "definetti check"  # the title in the metadata of the plot
 
 
 def check_rows(
@@ -40,7 +40,7 @@ def check_rows(
     from definetti.check import CannotTest, check_quickly
 
     table = take_calibration(data, train_size)
-    if table.lengths is not None:  # what calibrates is what follows the last gap
+    if table.lengths is not None:  # only rows after the last gap are calibration rows
         table = table.cut(len(table.states) - table.lengths[-1])
     try:
         return check_quickly(
@@ -52,7 +52,7 @@ def check_rows(
 
 
 def take_calibration(data: LabelledTable, train_size: float | None) -> LabelledTable:
-    """Return the rows that do not train a fixed model."""
+    """Return the rows without those that train a fixed model."""
     return data if train_size is None else data.cut(training_length(train_size, len(data.states)))
 
 
@@ -60,7 +60,7 @@ def note_broken(diagnosis: Diagnosis | None, symmetry: str) -> list[str]:
     """Return a note with a remedy if the assumption is clearly violated."""
     if diagnosis is None or not diagnosis.rejected:
         return []
-    if symmetry in ("auto", "spaced"):  # the default symmetry is no remedy
+    if symmetry in ("auto", "spaced"):  # do not recommend the default symmetry
         diagnosis = diagnosis.beyond_spaced()
     words = diagnosis.tests[diagnosis.failures[0]].verdict.rstrip(".")
     return [
@@ -139,7 +139,7 @@ def check(
             "rows_before": before,
         }  # fmt: skip
         notes = table.notes
-    # Slow to load, so not before the file is read.
+    # Import late: slow to load.
     from definetti.check import check as run
 
     diagnosis = run(
@@ -151,10 +151,10 @@ def check(
     if plot is not None:
         import matplotlib as mpl
 
-        mpl.use("agg")  # a file needs no window
+        mpl.use("agg")  # draw without a display
         figure_format = {"format": plot.suffix.lower()[1:], "dpi": 150, "metadata": {"Title": MARK}}
         replace_file(plot, partial(diagnosis.plot().savefig, **figure_format))
-    # --no-observations needs no note on states as a plain Markov chain.
+    # Omit the note on a plain Markov chain: --no-observations requested one.
     notes = [note for note in notes if not (no_observations and "plain" in note)]
     print_result(diagnosis.to_dict(), _list_lines(diagnosis), json, notes, [plot])
     if fail and diagnosis.rejected:

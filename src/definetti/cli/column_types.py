@@ -1,4 +1,4 @@
-"""Types of columns: dates, numbers or text, which are informative, and which new rows match."""
+"""Infer types of columns, find uninformative columns, and match new rows to known types."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
 
-FEWEST_DIGITS = 3  # of a date or a time of day, as in 9:05
-FIRST = 100  # values that are tried first when looking for dates
+FEWEST_DIGITS = 3  # of a date or a time of day: 9:05 has three
+FIRST = 100  # values parsed first to detect dates
 ABSENT = ("", "na", "n/a", "nan", "null", "none")
-LARGEST = 1e150  # its square is finite
+LARGEST = 1e150  # the largest magnitude whose square is finite
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
-FEW = 2  # rows that are too few to recognise a counter
-MANY = 10  # rows from which on text without repetition is odd
+FEW = 2  # with at most so many rows, no column is a counter
+MANY = 10  # from so many rows on, text without repetition is suspicious
 SERIES = "has each value in consecutive rows, as a column of series has (see --group-column)"
 
 
 def tidy_columns(
     table: pl.DataFrame, name: str, columns: list[str]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Convert the named columns to types that an estimator can take; return the table and notes."""
+    """Convert the named columns to types that estimators accept; return the table and notes."""
     notes: list[str] = []
     odd = _find_odd_text(table.select(columns))
-    converted = []  # converted together below: one at a time, each costs as much as all
+    converted = []  # added together: adding one column costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
         if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
             row = (series.is_not_null().arg_max() or 0) + 1
@@ -49,7 +49,7 @@ def tidy_columns(
 
 
 def _find_odd_text(table: pl.DataFrame) -> set[str]:
-    """Return the text columns with blanks or numbers, found in one query; others stay as is."""
+    """Return the text columns with blank values, numbers or decimal commas, by one query."""
     text = pl.selectors.string()
     bare = text.str.strip_chars()
     number = bare.cast(pl.Float64, strict=False).is_not_null()
@@ -58,7 +58,7 @@ def _find_odd_text(table: pl.DataFrame) -> set[str]:
 
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
-    """Return text without blanks, or numbers if all of it is numbers and words like NA."""
+    """Return text with blanks as null, or numbers if all values are numbers or words such as NA."""
     bare = series.str.strip_chars()
     series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
     bare = series.str.strip_chars()
@@ -73,14 +73,14 @@ def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> p
             )
         return series
     others = (numbers.is_null() & bare.is_not_null() & ~absent).fill_null(False)
-    if not others.any():  # numbers, and words for missing values
+    if not others.any():  # only numbers and words for missing values
         missing = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
         if missing.any():
             row = missing.arg_max() or 0
             notes.append(
                 f"{name}: row {row + 1}, column {column!r} is {series[row]!r} and taken as missing"
             )
-        # Digits that a typed file stores as text are meant as text.
+        # Keep digits as text where a typed file stores them as text.
         read = missing.any() or (bare != series).any()
         return numbers.to_frame().select(pl.when(~absent).then(numbers))[:, 0] if read else series
     if counted > series.count() / 2:
@@ -105,7 +105,7 @@ def _check_finite(series: pl.Series, name: str) -> None:
 def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """Convert text columns of dates and times, except for the columns of labels.
 
-    The reader of CSV can do it itself, which takes half a minute for a million rows.
+    The CSV reader of polars would take half a minute for a million rows.
     """
     converted = {}
     for series in table.get_columns():
@@ -118,7 +118,7 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
         if not kind.is_temporal():
             continue
         parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
-        with suppress(pl.exceptions.PolarsError):  # a form that the parser does not know
+        with suppress(pl.exceptions.PolarsError):  # unknown date format
             dates = parsers.get(kind.base_type(), series.str.to_datetime)(strict=False)
             if dates.null_count() == series.null_count():
                 converted[series.name] = dates
@@ -126,16 +126,15 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 
 def _infer_column(series: pl.Series) -> pl.Series:
-    """Return a column as the reader of CSV parses it."""
+    """Parse a text column with the CSV reader of polars."""
     text = io.BytesIO(series.to_frame().write_csv().encode())
     return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]
 
 
 def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
-    """Return the uninformative columns, and why: constants, counters, names of rows or of series.
+    """Return the uninformative columns with reasons: constants, counters, names of rows or series.
 
-    Of numbers only whole ones with a constant increment are counters: measurements, too, may never
-    repeat.
+    Only whole numbers with a constant increment are counters: measurements may never repeat.
     """
     rows = len(table)
     if rows <= 1 or not columns:
@@ -158,7 +157,7 @@ def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str
 
 
 def _find_counters(table: pl.DataFrame) -> list[str]:
-    """Return the columns of whole numbers with a constant increment; most fail in a few rows."""
+    """Return the columns of whole numbers with a constant increment; try a few rows first."""
     likely = table.select(pl.selectors.numeric())
     for rows in (FEW + 1, len(table)):
         if not likely.width:
@@ -180,7 +179,7 @@ def match_new_rows(
     state: str,
     batch: bool = False,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Convert the columns of new rows to the types of the labelled rows; return them and notes."""
+    """Convert the columns of new rows to the types of the labelled rows; return rows and notes."""
     symbols = [
         column for column in name_symbols(table.select(columns)) if new[column].dtype == pl.String
     ]
@@ -215,7 +214,7 @@ def _find_misfit(series: pl.Series, known: pl.Series, is_batch: bool) -> int | N
     text = series.cast(pl.String)
     bare = text.str.strip_chars().str.to_lowercase()
     number = bare.cast(pl.Float64, strict=False).is_not_null()
-    if old == "text" and new in ("numbers", "text"):  # digits alone must be known symbols
+    if old == "text" and new in ("numbers", "text"):  # numbers must be known symbols
         unknown = series.is_not_null() & ~text.is_in(known.unique().implode())
         return unknown.arg_max() if (number | bare.is_null()).all() and unknown.any() else None
     fits = bare.is_in(ABSENT)
@@ -227,7 +226,7 @@ def _find_misfit(series: pl.Series, known: pl.Series, is_batch: bool) -> int | N
 
 
 def name_symbols(table: pl.DataFrame) -> list[str]:
-    """Return the columns of text, whose values are symbols."""
+    """Return the names of the text columns, whose values are symbols."""
     return [series.name for series in table.get_columns() if name_kind(series) == "text"]
 
 

@@ -1,4 +1,4 @@
-"""The state, observed and time columns of a table, and which of its rows are labelled."""
+"""Find the state, observed and time columns of a table, and its labelled rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from definetti.cli.options import Columns
 
 BY_COLUMN = "leave out column {!r} if the rows are consecutive"
-SHOWN = 20  # columns that a message names
-# Words for a missing state. "none" and "Na" are not among them: they are names, too.
+SHOWN = 20  # maximal number of columns in a message
+# Words for a missing state. "none" and "Na" are left out: they can be names of states.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
 
 
 class TimeColumn(NamedTuple):
-    """The column with the times of rows: its name, all times, and the holes among them."""
+    """The time column of a table: its name, all times, and the holes among these."""
 
     name: str
     times: Times
@@ -36,7 +36,7 @@ class TimeColumn(NamedTuple):
 def find_time_column(
     table: pl.DataFrame, columns: list[str], order: pl.Series | None = None
 ) -> tuple[TimeColumn | None, list[str]]:
-    """Return the first column of ascending dates, or that of the order of rows; and notes."""
+    """Return the first column of ascending dates, or the given order column; and notes."""
     notes: list[str] = []
     if order is not None:
         times = None if order.null_count() else read_times(order.to_list())
@@ -62,7 +62,7 @@ def find_time_column(
 
 
 def as_times(series: pl.Series) -> Times | None:
-    """Return the times of a column of dates, or of dates as text; None if a row has none."""
+    """Parse a column of dates, or of dates as text; return None if a row has no date."""
     if series.dtype == pl.String:
         series = column_types.parse_dates(series.to_frame(), [])[series.name]
     if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
@@ -83,14 +83,14 @@ class LabelledTable:
     lengths: list[int] | None = None  # of the segments between gaps; None for one segment
     rows: Sequence[int] = ()  # places of the labelled rows in their file, from 0
     keys: Any = None  # columns of labelled rows that are neither observed nor the state
-    new_keys: pl.DataFrame | None = None  # those of new rows
-    time: str | None = None  # the column with the times of rows
-    clock: Clock | None = None  # the last labelled time
+    new_keys: pl.DataFrame | None = None  # the same columns of new rows
+    time: str | None = None  # name of the time column
+    clock: Clock | None = None  # time of the last labelled row
     new_until: int = 0  # new rows before a hole in time
-    hole: str = ""  # a message about the others
+    hole: str = ""  # error message for rows after the hole
 
     def cut(self, begin: int) -> LabelledTable:
-        """Return the labelled rows from some place on."""
+        """Return the labelled rows from position `begin` on."""
         seen, lengths = self.observations, self.lengths
         if seen is not None:
             seen = piece(seen, begin, len(self.states))
@@ -103,7 +103,7 @@ class LabelledTable:
     def add_new(
         self, rows: pl.DataFrame, state: str, observed: Any, times: Times | None, name: str
     ) -> None:
-        """Add new rows, with their observations and times."""
+        """Add new rows with their observations, and find the first hole in their times."""
         self.new, self.new_rows = observed, len(rows)
         self.new_keys = rows.drop(state, *self.columns, strict=False)
         if times is not None and len(times.values):
@@ -116,14 +116,14 @@ class LabelledTable:
 
 
 def read_labelled(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
-    """Read labelled rows and new ones, which are in a second file or below the labelled ones."""
+    """Read labelled and new rows; new rows are in a second file or below the labelled ones."""
     if labelled == new == "-":
         raise BadTable("standard input can be read once only; name a file for one of the two")
     state = columns.state_column
     table = read_table(labelled, state)
     others = None
     if new is not None:
-        # A column of text may hold numbers with words such as NA among them.
+        # A text column may hold numbers mixed with words such as NA.
         text = table.select(pl.selectors.string().exclude(state))
         tidy, _ = column_types.tidy_columns(text, name_source(labelled), text.columns)
         others = read_table(new, state, symbols=column_types.name_symbols(tidy))
@@ -201,12 +201,12 @@ def split_labelled_rows(
 
 
 def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
-    """Return columns with the names of their types."""
+    """Return the type of each column as text."""
     return {name: str(kind).lower() for name, kind in table.select(columns).schema.items()}
 
 
 def check_columns(there: list[str], name: str, columns: list[str], option: str = "") -> None:
-    """Refuse names of columns that a table does not have."""
+    """Raise BadTable if a table lacks one of the named columns."""
     known = set(there)
     column = next((column for column in columns if column not in known), None)
     if column is None:
@@ -226,7 +226,7 @@ def _list_some(names: list[str]) -> str:
 def _choose_columns(
     table: pl.DataFrame, name: str, state: str, observed: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that may be observed, or those that were named; and notes."""
+    """Return the named observed columns, or all that may be observed; and notes."""
     kinds, notes = table.schema, []
     dated = {
         column: None for column, kind in kinds.items() if kind.is_temporal() and column != state
@@ -259,12 +259,12 @@ def _choose_columns(
 def choose_observed(
     table: pl.DataFrame, first: pl.DataFrame, name: str, state: str, observed: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the observed columns of some series, of which `first` is the first; and notes."""
+    """Return the observed columns of many series, and notes; `first` has the first series."""
     columns, notes = _choose_columns(table, name, state, observed)
     if observed is not None:
         return columns, notes
     uninformative = column_types.find_uninformative(table, columns)
-    # A counter begins anew in every series; a value that is constant in one differs in others.
+    # Counters restart in every series; a column constant in one series may vary between series.
     uninformative |= {
         column: why
         for column, why in column_types.find_uninformative(first, columns).items()
@@ -274,7 +274,7 @@ def choose_observed(
 
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
-    """Return the label of each row, None for blank text and words such as NA; and notes."""
+    """Return the label of each row, None for blanks and words such as NA; and notes."""
     series = table[column]
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
@@ -297,7 +297,7 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
 
 
 def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
-    """Return the places of the labelled rows; new rows come after the last."""
+    """Return the positions of the labelled rows; new rows come after the last."""
     known = [row for row, label in enumerate(labels) if label is not None]
     if not known:
         raise BadTable(
@@ -308,7 +308,7 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
 
 
 def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
-    """Return the lengths of the runs of rows without a gap or a hole before; None for one."""
+    """Return the lengths of the segments between gaps and holes; None for one segment."""
     places = np.asarray(rows)
     begins = np.diff(places) > 1
     if holes is not None:
@@ -318,7 +318,7 @@ def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
 
 
 def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:
-    """Return a note on rows without a state before the last label."""
+    """Return a note on unlabelled rows before the last label."""
     lacking = np.setdiff1d(np.arange(rows[-1]), rows) + 1
     number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
     last = lengths[-1] if lengths else len(rows)
@@ -330,7 +330,7 @@ def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -
 
 
 def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
-    """Return a note if labels differ by blanks alone."""
+    """Return a note if two labels differ only by blanks."""
     first: dict[str, str] = {}
     for label in series.drop_nulls().unique(maintain_order=True):
         other = first.setdefault(label.strip(), label)
@@ -343,7 +343,7 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
 
 
 def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[str]) -> list[str]:
-    """Return the columns without the uninformative ones, and add a note on these."""
+    """Remove the uninformative columns, and add a note on them."""
     if uninformative:
         excluded = _list_some([f"{column!r} {why}" for column, why in uninformative.items()])
         notes.append(
@@ -354,7 +354,7 @@ def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[st
 
 
 def _note_states(rows: int, state: str, number: int) -> list[str]:
-    """Return a note if the number of states looks like a mistake."""
+    """Return a note if there is one state only, or too many for the number of rows."""
     if number == 1:
         return [f"column {state!r} has one state only, so every set contains it"]
     if rows >= column_types.MANY and number > rows / 2:
@@ -371,5 +371,5 @@ def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
 
 
 def as_frame(observed: Any) -> Any:
-    """Return what `take_columns` returned as a data frame, if it is one column, too."""
+    """Convert a series from `take_columns` to a data frame; return other values unchanged."""
     return observed.to_frame() if isinstance(observed, pl.Series) else observed

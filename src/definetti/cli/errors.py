@@ -1,4 +1,4 @@
-"""Errors of the command line: one line and exit code 2, never a traceback; want of memory."""
+"""Errors of the command line: one line and exit code 2, no traceback; limits of memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import typer
 from definetti._system import interrupts, terminal
 from definetti.cli.printing import print_stderr
 
-# The parameters of estimators, and the options that set them.
+# Parameters of estimators, and the options that set them.
 OPTIONS = {
     "confidence_level": "--confidence",
     "max_errors": "--max-errors",
@@ -34,20 +34,20 @@ OPTIONS = {
     "n_resamples": "--resamples",
     "tests": "--tests",
 }
-# With a value any of them; alone, only those that are no English word.
+# Any parameter with a value; without a value, only names that are not English words.
 OPTION = re.compile(
     r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size|n_resamples|conformity_score)\b"
 )
 BY_STATE = re.compile(r"\bconfidence_level=(\{[^{}]*\})")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
-# At the beginning of a message; and alternatives that a command line cannot give.
+# A parameter at the start of a message; alternatives that the command line does not offer.
 NAMED = re.compile(rf"^({'|'.join(OPTIONS)}) must be ")
 OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function(?: of windows)?(?= or a|, got)")
 ERRORS = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
-# Address space that the libraries take, whatever the table. Measured with a table of 2,400 rows:
-# too little at `ulimit -v 1600000`, enough at 2000000.
+# Bytes of address space that the libraries take. Measured with a table of 2,400 rows: 1.6 GB are
+# too little (`ulimit -v`), 2 GB are enough.
 BASE = 2_000_000_000
 WORDS = re.compile(
     r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
@@ -57,7 +57,7 @@ WORDS = re.compile(
 
 
 class BadTable(ValueError):
-    """A file or an argument that is wrong, with a message that says where."""
+    """A wrong file or argument; the message says where."""
 
 
 def take_first_line(error: Exception | str) -> str:
@@ -67,7 +67,7 @@ def take_first_line(error: Exception | str) -> str:
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Turn errors into a line and exit code 2, Ctrl-C into 1; warnings into notes."""
+    """Print errors as one line and exit with code 2, on Ctrl-C with 1; print warnings as notes."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
         try:
@@ -77,9 +77,9 @@ def report_errors() -> Iterator[None]:
                 print_stderr(interrupts.MESSAGE)
                 raise typer.Exit(interrupts.CODE) from None
             if terminal.has_failed():
-                raise typer.Exit(terminal.BROKEN) from None  # `main` says why
+                raise typer.Exit(terminal.BROKEN) from None  # `main` prints the reason
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                raise  # the reader of standard output has gone: no message
+                raise  # the reader closed the pipe: no message
             text = write_options(OBJECTS.sub("", str(error)))
             text = NAMED.sub(lambda match: f"{OPTIONS[match[1]]} must be ", text)
             if is_out_of_memory(error):
@@ -90,7 +90,7 @@ def report_errors() -> Iterator[None]:
             print_stderr(f"definetti: {text or type(error).__name__}")
             raise typer.Exit(2) from None
         finally:
-            # One warning of each category; those of cancelled tasks are of no interest.
+            # Print one warning per category; none from tasks that Ctrl-C cancelled.
             for category, number in Counter(warning.category for warning in heard).items():
                 text = next(
                     str(warning.message) for warning in heard if warning.category is category
@@ -101,7 +101,7 @@ def report_errors() -> Iterator[None]:
 
 
 def write_options(text: str) -> str:
-    """Write the parameters in a message as options of the command line.
+    """Replace parameters in a message by options of the command line.
 
     >>> write_options("set train_size=0.5, guarantee='all' or conformity_score='path'")
     'set --train-size 0.5, --guarantee all or --score path'
@@ -115,10 +115,10 @@ def write_options(text: str) -> str:
 
 
 def _write_levels(match: re.Match[str]) -> str:
-    """Write levels by states as `estimators.read_confidence` reads them."""
+    """Write levels by state in the format of `estimators.read_confidence`."""
     try:
         levels = ast.literal_eval(match[1])
-    except (ValueError, SyntaxError):  # labels that are neither text nor numbers
+    except (ValueError, SyntaxError):  # labels are neither text nor numbers
         return match[0]
     named = [f"{state}={level:g}" for state, level in levels.items() if state is not None]
     return f"--confidence {','.join([*named, f'{levels[None]:g}'])}"
@@ -142,17 +142,17 @@ def find_limit() -> int | None:
 
 
 def find_memory() -> int | None:
-    """Return the bytes of memory that the machine, container or `ulimit -v` allows, if known."""
+    """Return the smallest known memory limit in bytes: machine, container or `ulimit -v`."""
     limits = [find_limit()]
     with suppress(AttributeError, ValueError, OSError):  # not on Windows
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError):  # there is none, or no limit
+    with suppress(OSError, ValueError):  # no such file, or no limit
         limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min((limit for limit in limits if limit), default=None)
 
 
 def check_address_space(name: str, paths: Iterable[Path]) -> None:
-    """Refuse files that cannot be mapped into the address space: reading would end the process."""
+    """Refuse files that do not fit into the address space: mapping them would end the process."""
     limit = find_limit()
     if limit is None:
         return
@@ -165,7 +165,7 @@ def check_address_space(name: str, paths: Iterable[Path]) -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error is for want of memory, whichever library raised it."""
+    """Return whether an error of any library means that memory ran out."""
     if isinstance(error, MemoryError) or WORDS.search(str(error)) is not None:
         return True
     return isinstance(error, OSError) and error.errno == errno.ENOMEM

@@ -1,4 +1,4 @@
-"""From options to an estimator, its levels and its memory."""
+"""Build an estimator, its levels and its memory from options."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
     from definetti.cli.options import Settings
 
-LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
-MOST = 100_000  # candidates that may be listed, as the estimator has it
+LONGEST = 100  # characters of --memory; Python refuses to parse numbers of thousands of digits
+MOST = 100_000  # candidates that may be listed: the default of the estimator
 
 
 def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, float]:
-    """Read a level, or levels by last state, ``N1=0.99,0.8``: the bare one is for all others.
+    """Parse a level, or levels by last state: ``N1=0.99,0.8`` has 0.8 for all other states.
 
     >>> read_confidence("0.9", ["W", "N1"]), read_confidence("N1=0.99,0.8", ["W", "N1"])
     (0.9, {'N1': 0.99, None: 0.8})
@@ -45,7 +45,7 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
 
 
 def read_confidences(texts: list[str], states: list[Any]) -> list[Any]:
-    """Read the levels of all ``--confidence`` options; none may be given twice."""
+    """Parse the levels of all ``--confidence`` options; refuse repeated levels."""
     levels = [read_confidence(text, states) for text in texts]
     for place, level in enumerate(levels):
         if level in levels[:place]:
@@ -54,7 +54,7 @@ def read_confidences(texts: list[str], states: list[Any]) -> list[Any]:
 
 
 def read_numbers(texts: list[str], states: list[Any]) -> list[Any]:
-    """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
+    """Parse the levels of one backtest: numbers, or a single set of levels by state."""
     levels = read_confidences(texts, states)
     for text, level in zip(texts, levels, strict=True):
         if isinstance(level, dict) and len(levels) > 1:
@@ -66,7 +66,7 @@ def read_numbers(texts: list[str], states: list[Any]) -> list[Any]:
 
 
 def write_level(level: float | dict[Any, float]) -> float | str:
-    """Write a level as it is read: a number, or text."""
+    """Return a level as a number, or levels by state as text."""
     if not isinstance(level, dict):
         return level
     return ",".join(
@@ -82,7 +82,7 @@ def list_levels(confidence_level: Any, states: Iterable[Hashable]) -> list[float
 
 
 def name_levels(confidence_level: Any, states: Iterable[Hashable]) -> float | dict[str, float]:
-    """Return levels for JSON: a number, or the level of each state by its name."""
+    """Return levels for JSON: a number, or a dict of levels by the names of states."""
     from definetti.evaluation.results import names_of
 
     if not isinstance(confidence_level, dict):
@@ -92,7 +92,7 @@ def name_levels(confidence_level: Any, states: Iterable[Hashable]) -> float | di
 
 
 def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
-    """Return a classifier of scikit-learn for columns of numbers and of symbols."""
+    """Return a scikit-learn pipeline that classifies rows of numbers and symbols."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.impute import SimpleImputer
@@ -120,7 +120,7 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
 def find_train_size(settings: Settings, data: LabelledTable, steps: int, lag: int) -> Any:
     """Return --train-size, or half of the rows where a model has to be fixed.
 
-    With "departures" the number of rows is not fixed in advance, so that there is no half.
+    With "departures" the number of rows is not fixed in advance, so half of it is undefined.
     """
     from definetti.engine.task import is_long
 
@@ -134,14 +134,14 @@ def find_train_size(settings: Settings, data: LabelledTable, steps: int, lag: in
 def make_estimator(
     settings: Settings, data: LabelledTable, steps: int, lag: int = 0, series: str = "own"
 ) -> Any:
-    """Return the unfitted estimator that the options describe, for up to so many steps."""
+    """Return the unfitted estimator that the options describe, for up to `steps` steps."""
     from definetti.cli.columns import as_frame
     from definetti.conformal import ConformalHMM
     from definetti.sets import Errors
 
     guarantee, model, train_size = settings.guarantee.value, "auto", settings.train_size
     check_errors(guarantee, settings.max_errors, steps - lag)
-    if series == "own":  # a model of other series is fixed anyway
+    if series == "own":  # a model of other series is always fixed
         train_size = find_train_size(settings, data, steps, lag)
         if train_size != settings.train_size:
             data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
@@ -160,14 +160,14 @@ def make_estimator(
 
 
 def fit_table(cp: Any, table: LabelledTable) -> Any:
-    """Fit an estimator to labelled rows; it knows the time of the last."""
+    """Fit an estimator to labelled rows, and set the time of the last row."""
     cp.fit(table.observations, table.states, table.lengths)
     cp._data.clock = table.clock
     return cp
 
 
 def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
-    """Read the possible states, comma-separated, as labels of the type that rows have.
+    """Parse comma-separated states as labels of the same type as in the rows.
 
     >>> read_labels("W,N1,N2", ["W", "N1"]), read_labels("1, 2, 3", [1, 2]), read_labels(None, [])
     (['W', 'N1', 'N2'], [1, 2, 3], None)
@@ -190,13 +190,13 @@ def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
 
 
 def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
-    """Return the new observations, and the horizon if it reaches beyond them."""
+    """Return the first `steps` new observations, and the horizon if it exceeds them."""
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return new, None if new is not None and len(new) == steps else steps
 
 
 def read_memory(text: str) -> Any:
-    """Read a memory: an order, a name, or an age with its cap.
+    """Parse a memory: an order, a name, or an age with its cap.
 
     >>> read_memory("2"), read_memory("observation"), read_memory("age:20")
     (2, 'observation', Age(most=20))
@@ -214,7 +214,7 @@ def read_memory(text: str) -> Any:
 
 
 def write_memory(memory: Any) -> str:
-    """Write a memory as `read_memory` reads it."""
+    """Write a memory in the format of `read_memory`."""
     from definetti.memory import Age, Order
 
     if isinstance(memory, Order):
@@ -225,7 +225,7 @@ def write_memory(memory: Any) -> str:
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
-    """Refuse --max-errors without its guarantee, and so many that nothing is guaranteed."""
+    """Refuse --max-errors without --guarantee errors, or as large as the number of steps."""
     if max_errors and guarantee != "errors":
         raise ValueError(
             f"--max-errors {max_errors} is for --guarantee errors, and the guarantee is "

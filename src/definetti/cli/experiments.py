@@ -1,4 +1,4 @@
-"""`definetti reproduce` and `definetti compare`: experiments that can be stopped and resumed."""
+"""`definetti reproduce` and `definetti compare`: run experiments; stopped runs can be resumed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from definetti.cli.printing import print_json, print_lines, print_result, print_
 from definetti.cli.writing import check_folder
 
 PATIENCE = 10  # seconds to wait for the scheduler
-What = StrEnum("What", ["figure1", "figure2", "table1", "figure3", "all"])  # to reproduce
+What = StrEnum("What", ["figure1", "figure2", "table1", "figure3", "all"])  # of the paper
 
 
 def find_data_files(data: Path | None) -> list[Path]:
-    """Return the data files of experiments in a folder, or in its folders."""
+    """Return the data files of experiments in a folder or its subfolders."""
     from definetti.experiments.worlds import NEEDS
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
@@ -33,7 +33,7 @@ def find_data_files(data: Path | None) -> list[Path]:
 
 @contextmanager
 def explain_resuming(output: Path) -> Iterator[None]:
-    """Say how to resume a run that ends early, for whatever reason."""
+    """Print how to resume a run that is stopped or fails, and exit with code 1."""
     remedy = (
         f"Finished cells are in {output / 'cells'}; the same command resumes there, and "
         "--fresh starts again."
@@ -45,9 +45,9 @@ def explain_resuming(output: Path) -> Iterator[None]:
     except (Exception, KeyboardInterrupt) as error:
         if is_stopping() or isinstance(error, KeyboardInterrupt):
             said = "stopped"
-        elif isinstance(error, (ImportError, OSError)):  # no Dask, no scheduler, no room on disk
+        elif isinstance(error, (ImportError, OSError)):  # missing Dask, no scheduler, full disk
             raise
-        else:  # a worker killed, a scheduler lost, a file that is no such file
+        else:  # for example a killed worker or a lost scheduler
             said = f"{type(error).__name__}: {error}"
         print_stderr(f"definetti: {said}. {remedy}")
         raise typer.Exit(1) from None
@@ -62,7 +62,7 @@ def use_cluster(address: str | None) -> Iterator[None]:
     from joblib import parallel_config  # type: ignore[import-untyped,unused-ignore]
 
     try:
-        # By name, since Dask may be missing where types are checked.
+        # Import by name, since Dask may be missing where types are checked.
         connect = import_module("dask.distributed").Client
     except ImportError:
         raise ImportError(
@@ -121,7 +121,7 @@ def reproduce(
     done: list[experiments.Reproduction] = []
     with explain_resuming(output), use_cluster(cluster):
         for name in names:
-            # The series of figure3 are those of table1, which has just computed them.
+            # figure3 uses the series that table1 has just computed.
             again = fresh and not (what is What.all and name is What.figure3)
             drawn = name in (What.figure1, What.figure2)
             extra: dict[str, Any] = {"repetitions": repetitions} if drawn else {"data": data or ""}
@@ -129,7 +129,7 @@ def reproduce(
             done.append(run(output, n_jobs=jobs, seed=seed, fresh=again, verbose=True, **extra))
             if not json:
                 print_lines([*str(done[-1]).split("\n"), ""])
-    if json:  # one document, so all at once
+    if json:  # print one document for all
         parts = [js.loads(reproduction.to_json()) for reproduction in done]
         print_json(parts if what is What.all else parts[0])
     if not all(reproduction.keeps_promise for reproduction in done):
@@ -205,7 +205,7 @@ def compare(
 
 
 def _split_names(given: list[str] | None) -> list[str] | None:
-    """Read comma-separated names, given once or several times."""
+    """Parse comma-separated names from one or several options."""
     if not given:
         return None
     return [name.strip() for text in given for name in text.split(",") if name.strip()]

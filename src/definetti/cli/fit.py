@@ -1,4 +1,4 @@
-"""Model files: `definetti fit` writes one, `inspect` shows it; and read new rows for one."""
+"""Model files: `definetti fit` and `inspect`; also read new rows for a fitted model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from definetti.cli.reading import name_source, read_table
 from definetti.cli.writing import check_output
 
 ENDING = ".definetti"
-LONGEST = 60  # characters of a value that are shown
+LONGEST = 60  # maximal number of characters, or items, of a value
 # Options that a fitted model cannot change.
 SETTLED = (
     "state_column", "train_size", "symmetry", "memory", "score", "states", "classifier", "seed",
@@ -101,7 +101,7 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
 
 
 def known_rows(cp: Any, columns: list[str]) -> Any:
-    """Return the observations of the labelled rows as a table, to compare new rows with."""
+    """Return the observations of the labelled rows as a table, for matching types of new rows."""
     parts, table = cp._data._parts, cp._data.table
     past = table.take(np.arange(len(table))) if is_framed(table) else None
     if past is None and parts:
@@ -112,17 +112,17 @@ def known_rows(cp: Any, columns: list[str]) -> Any:
         return past
     if isinstance(past, pl.DataFrame) and columns:
         raise BadTable(f"the model was fitted on the columns {', '.join(past.columns)}")
-    return pl.DataFrame({column: [] for column in columns})  # with unknown types
+    return pl.DataFrame({column: [] for column in columns})  # types are unknown
 
 
 def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
-    """Return the observed columns of new rows in the form that the estimator was fitted on."""
+    """Return the observed columns of new rows as a series or frame, as in fitting."""
     observed = take_columns(rows, columns)
     return as_frame(observed) if is_framed(cp._data.table) else observed
 
 
 def is_framed(table: Any) -> bool:
-    """Tell whether observations are rows of a data frame, as a classifier takes them."""
+    """Return whether observations are rows of a data frame, as for a classifier."""
     from definetti.emissions.tables import Raw
 
     return isinstance(table, Raw) and table.schema is not None
@@ -158,7 +158,7 @@ def fit(
         table.notes.append(f"the last {table.new_rows} rows have no state and are left out")
         table.new, table.new_rows = None, 0
     cp = fit_table(make_estimator(settings, table, settings.max_errors + 1), table)
-    # Slow to load, so not before the rows are read.
+    # Import late: slow to load.
     from definetti.models.base import described
     from definetti.saving import save
 
@@ -198,7 +198,7 @@ def inspect(
 
 
 def _list_rows(manifest: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a manifest as readable pairs of a name and a value."""
+    """Return the entries of a manifest as pairs of name and text."""
     rows = [("format", f"{manifest['version']}")]
     origin = manifest.get("made_by")
     for name, version in origin.items() if isinstance(origin, dict) else ():
@@ -224,7 +224,7 @@ def _list_rows(manifest: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _name_thing(value: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of an object in a manifest, and its fields."""
+    """Return the class name and the fields of an object in a manifest; empty if it is none."""
     thing = value.get("thing") if isinstance(value, dict) else None
     if isinstance(thing, list) and len(thing) == 2 and isinstance(thing[1], dict):
         return str(thing[0]), thing[1]
@@ -232,7 +232,7 @@ def _name_thing(value: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _shorten(value: Any) -> str:
-    """Write a value of a manifest in a few characters, objects by their names."""
+    """Shorten a value of a manifest to a few characters; name objects by their class."""
     kind, fields = _name_thing(value)
     if kind:
         inside = ", ".join(f"{name} {_shorten(field)}" for name, field in fields.items())

@@ -1,4 +1,4 @@
-"""Polars, imported when it is first used: `--help` and most errors do without."""
+"""Import polars on first use: `--help` and most errors do not need it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from definetti.monitor import Monitor
 
 INTERVALS = "95 % intervals valid at all times"
-# The time from which the level adapts, whose evidence raises an alarm, and what follows an alarm.
+# When the level begins to adapt, which evidence raises an alarm, and what follows an alarm.
 AdaptFrom = StrEnum("AdaptFrom", ["alarm", "beginning"])
 ListenTo = StrEnum("ListenTo", ["coverage", "law"])
 OnAlarm = StrEnum("OnAlarm", ["warn", "restart", "adapt"])
@@ -106,7 +106,7 @@ def monitor(
 
 
 def _print_row(report: RowReport, json: bool, lag: int) -> None:
-    """Print a row as JSON, or its alarms."""
+    """Print the report of a row as JSON, or only its alarms as text."""
     step = report.learned
     if json:
         print_json({
@@ -126,7 +126,7 @@ def _print_row(report: RowReport, json: bool, lag: int) -> None:
 
 
 def _show_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> Iterator[Any]:
-    """Yield the coverage of each series, those with alarms first."""
+    """Yield a table of coverage by series, most alarms first."""
     table = make_table(
         ("series", "covered", "at all times", "sets", "alarms"), left=["series"],
         title=f"{rows:,} rows of {len(monitors):,} series",
@@ -140,7 +140,7 @@ def _show_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> Iterator
 
 
 def _show_series(monitor: Monitor, rows: int) -> Iterator[Any]:
-    """Yield the coverage of one series, overall and by state, and the evidence against it."""
+    """Yield coverage overall and by state, the capital of each martingale, and the alarms."""
     from definetti.martingales import show_capital
 
     table = make_table(

@@ -1,4 +1,4 @@
-"""Rows of a stream, each passed to the monitor of its series, with a state that can be resumed."""
+"""Pass each row of a stream to the monitor of its series; save and resume the state."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from definetti.data.timing import Times
     from definetti.monitor import Step
 
-# The whole state is saved when this many rows, and this share of all, were reported since the last
-# time: the bytes written add up to a few times the last state, however long the stream.
+# Save the whole state after this many rows, and this share of all, were reported since the last
+# save: the bytes written add up to a few times the size of the last state.
 SAVE_ROWS, SAVE_SHARE = 500, 0.25
-KEPT = ("rows", "offset", "columns", "never", "time", "symbols")  # of a series in its state
+KEPT = ("rows", "offset", "columns", "never", "time", "symbols")  # saved attributes
 
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """The options of a stream: `watching` has arguments of `Monitor`, ``alpha`` and ``visits``."""
+    """Options of a stream; `watching` has arguments of `Monitor`, ``alpha`` and ``visits``."""
 
     source: str
     columns: Columns
@@ -53,32 +53,32 @@ class StreamOptions:
 class RowReport(NamedTuple):
     """One row of a stream: its set, and the label that came with it."""
 
-    row: int  # its number in the source, from 1
-    states: tuple[Hashable, ...] | None  # its set, if there is one
-    learned: Step | None  # what the monitor found with the label, if one came
-    labelled_row: int | None  # the row that the label is of
+    row: int  # row number in the source, from 1
+    states: tuple[Hashable, ...] | None  # the set of the row, if any
+    learned: Step | None  # result of `Monitor.label`, if a label came
+    labelled_row: int | None  # the row that the label belongs to
     series: str | None
 
 
 class SeriesMonitor:
-    """The monitor of one series, and how the rows of this series are read."""
+    """Read the rows of one series and pass them to its monitor."""
 
     def __init__(
         self, options: StreamOptions, name: str | None = None, is_saved: bool = False
     ) -> None:
         self.options, self.name, self.is_saved = options, name, is_saved
         self.state, self.source = options.columns.state_column, name_source(options.source)
-        self.monitor: Any = None  # until there are enough rows to fit on
+        self.monitor: Any = None  # None until there are enough rows to fit on
         self.rows = self.offset = 0  # reported rows, and the position in the source after the last
-        self.never = 0  # rows that wait for a label, and had none when it was due
+        self.never = 0  # rows whose label was due and missing
         self.columns: list[str] = []
         self.symbols: list[str] = []  # the observed columns that hold text
         self.time: str | None = None
         self.notes: list[str] = []
         self.header = b""
-        self.late: deque[tuple[int, Any]] = deque()  # rows whose labels are due, with these
-        self.early: list[tuple[int, bytes]] = []  # rows before there were enough
-        self._noted: set[str] = set()  # what is noted once
+        self.late: deque[tuple[int, Any]] = deque()  # rows that wait for labels, and their labels
+        self.early: list[tuple[int, bytes]] = []  # first rows, before the fit
+        self._noted: set[str] = set()  # kinds of notes that were added
 
     def take(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport | None]:
         """Yield a report for each row, or None for the first rows, which the model is fitted on."""
@@ -93,7 +93,7 @@ class SeriesMonitor:
         yield from self.report(lines[fitted_on:], numbers[fitted_on:])
 
     def _begin(self) -> None:
-        """Fit on the first rows."""
+        """Fit the model on the first rows, and make the monitor."""
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
 
@@ -121,7 +121,7 @@ class SeriesMonitor:
         self.rows, self.early = len(lines), []
 
     def report(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport]:
-        """Observe and label rows, each when it is asked for."""
+        """Observe and label rows lazily, one per report."""
         if not lines:
             return
         from definetti.monitor import each_row
@@ -142,7 +142,7 @@ class SeriesMonitor:
             own = None if times is None else times._replace(values=times.values[[k]])
             clock = self.monitor.clock
             if clock and own and clock.precedes_hole(own, f"row {number:,}"):
-                self.late.clear()  # labels of the rows before the hole never come
+                self.late.clear()  # labels of rows before the hole will not come
                 self.never = 0
                 self._note_once(
                     "hole",
@@ -163,7 +163,7 @@ class SeriesMonitor:
     def _report_row(
         self, number: int, observation: Any, state: Any, times: Times | None
     ) -> RowReport:
-        """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
+        """Observe a row, and learn the label that is due: its own or that of an earlier row."""
         from definetti.monitor import last_states
 
         self.late.append((number, state))
@@ -171,7 +171,7 @@ class SeriesMonitor:
         labelled_row, label = self.late.popleft() if is_due else (None, None)
         if label is not None:
             for _ in range(self.never):
-                self.monitor.skip()  # their labels would have come before this one
+                self.monitor.skip()  # skip the rows before this one whose labels are missing
             self.never = 0
         prediction = self._observe(number, observation, times)
         learned = None if label is None else self.monitor.label(label)[0]
@@ -183,15 +183,15 @@ class SeriesMonitor:
         )  # fmt: skip
 
     def _observe(self, number: int, observation: Any, times: Times | None) -> Any:
-        """Observe a row; without a set where it cannot be listed so long after the last label."""
+        """Observe a row; return None if its set is too long to list so far after the last label."""
         from definetti.sets import PredictionSet
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HoleWarning)  # it is noted
+            warnings.simplefilter("ignore", HoleWarning)  # `report` adds a note
             try:
                 prediction = self.monitor.observe(observation, times=times)
             except ValueError as error:
-                # Fails again if the row is wrong.
+                # Raises again if the row itself is wrong.
                 self.monitor.observe(observation, predict=False, times=times)
                 why = write_options(str(error))
                 self._note_once(
@@ -200,15 +200,15 @@ class SeriesMonitor:
                 )
                 return None
         if self.is_saved and not isinstance(prediction, PredictionSet):
-            self.monitor.forget_set()  # a file cannot hold a set of too many steps to be listed
+            self.monitor.forget_set()  # a set too long to be listed cannot be saved
         return prediction
 
 
 class StreamMonitor:
-    """All series of a stream, each with a monitor; a stream without groups is one series, None.
+    """Monitor all series of a stream; a stream without groups is one series, None.
 
-    How many series will come is not known, so the k-th has alarms at ``α / (k (k + 1))``, which
-    add up to ``α``: the probability that any alarm is ever false.
+    The number of series is unknown in advance, so the k-th has level ``α / (k (k + 1))``. These
+    levels sum to at most ``α``, the probability of any false alarm.
     """
 
     def __init__(self, options: StreamOptions, save: Path | None = None) -> None:
@@ -217,7 +217,7 @@ class StreamMonitor:
         self._header = b""
         self._notes: list[str] = []
         self._journal = None if save is None else Journal(save)
-        self._saved = 0  # rows that the state in the file has
+        self._saved = 0  # rows in the saved state
         if options.group is None:
             self.series[None] = SeriesMonitor(options, is_saved=save is not None)
         if save is not None and save.exists():
@@ -230,7 +230,7 @@ class StreamMonitor:
 
     @property
     def notes(self) -> list[str]:
-        """How rows were read, and which series are too short to begin."""
+        """Notes on how rows were read, and on series too short to fit."""
         if self.options.group is None:
             return [*self.series[None].notes, *self._notes]
         names: dict[str, list[Any]] = {}
@@ -246,10 +246,10 @@ class StreamMonitor:
         ]
 
     def run(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
-        """Take rows as they come, and yield a report of each after the first ones.
+        """Read rows as they arrive, and yield a report of each after the first ones.
 
         A row counts as reported when the next is requested: only then is it in the state or in
-        its journal. After a kill, the first row that was not reported comes next.
+        the journal. After a kill, reports resume with the first row that was not reported.
         """
         try:
             self._resume()
@@ -260,7 +260,7 @@ class StreamMonitor:
 
     def _read(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
         source = self.options.source
-        # A later call reads on from where this one ends, so that only whole lines are read.
+        # A later call continues where this one ends, so read only whole lines.
         whole = self.save is not None and source != "-"
         read = self.series[None].offset if self.options.group is None else 0
         for lines, end in follow_lines(source, read, follow, interrupts, whole=whole):
@@ -288,7 +288,7 @@ class StreamMonitor:
             )
 
     def _take(self, lines: list[Line]) -> Iterator[RowReport]:
-        """Pass each row to the monitor of its series; keep it after it was reported."""
+        """Pass each row to the monitor of its series; save it after it was reported."""
         if not lines:
             return
         first = self.rows + 1
@@ -342,7 +342,7 @@ class StreamMonitor:
         return cast(list[str], names.to_list())
 
     def _open(self, name: str | None) -> SeriesMonitor:
-        """Return the monitor of a series, a new one where it is the first row of the series."""
+        """Return the monitor of a series, a new one for the first row of the series."""
         if name not in self.series:
             number = len(self.series) + 1
             alpha = self.options.watching["alpha"] / (number * (number + 1))
@@ -352,10 +352,10 @@ class StreamMonitor:
             self.series[name].header = self._header
         return self.series[name]
 
-    # --- The state of one series in a file
+    # --- Saving and resuming one series
 
     def _resume(self) -> None:
-        """Take the rows of the journal, which were reported before; begin a new journal."""
+        """Replay the rows of the journal, which were reported before; begin a new journal."""
         if self._journal is None or self.series[None].monitor is None:
             return
         series, lines = self.series[None], self._journal.read()
@@ -368,20 +368,20 @@ class StreamMonitor:
             self._save()
 
     def _save(self) -> None:
-        """Save the whole state, and begin an empty journal of what follows."""
+        """Save the whole state, and begin an empty journal."""
         from definetti.saving import save
 
         series = self.series[None]
         assert self.save is not None
         assert self._journal is not None
-        name = secrets.token_hex(8)  # of this state, for its journal
+        name = secrets.token_hex(8)  # links the journal to this state
         notes = {key: getattr(series, key) for key in KEPT} | self._describe(name)
         save(series.monitor, self.save, notes)
         self._saved = series.rows
         self._journal.begin(name)
 
     def _describe(self, journal: str) -> dict[str, Any]:
-        """Return what a state has beside the monitor and what is kept as it is."""
+        """Return the entries of a saved state beside the monitor and the attributes in `KEPT`."""
         series, settings = self.series[None], self.options
         given = asdict(settings.settings) | settings.watching | {
             "observation_columns": settings.columns.observation_columns,
@@ -414,7 +414,7 @@ class StreamMonitor:
             setattr(series, key, notes[key])
         series.monitor, self._saved = monitor, series.rows
         series.late = deque(enumerate(notes["late"], series.rows - len(notes["late"]) + 1))
-        if self.options.source == "-":  # it comes once: nothing has to be passed over
+        if self.options.source == "-":  # standard input has no rows to skip
             series.offset = 0
         series.header = self._header = str(notes["header"]).encode()
         if self._journal is not None:
@@ -422,12 +422,12 @@ class StreamMonitor:
 
 
 def join_lines(name: str, header: bytes, lines: list[bytes]) -> str:
-    """Return lines of a stream as text, below the header if there is one."""
+    """Decode lines of a stream, below the header if there is one."""
     return decode_text(b"\n".join([header, *lines] if header else lines), name)
 
 
 def complete_header(name: str, header: bytes, lines: list[bytes]) -> bytes:
-    """Return a header with a name for the first field, where it has none, as in R."""
+    """Return the header, with a name for the first field if it lacks one, as R writes it."""
     if not header:
         return b""
     return name_first_field(join_lines(name, header, lines), name).encode() + header
@@ -436,7 +436,7 @@ def complete_header(name: str, header: bytes, lines: list[bytes]) -> bytes:
 def parse_lines(
     name: str, header: bytes, lines: list[bytes], state: str, **parse_options: Any
 ) -> pl.DataFrame:
-    """Parse lines of a stream; refuse rows over several lines, since it is read line by line."""
+    """Parse lines of a stream; refuse rows that span several lines."""
     table = parse_table(join_lines(name, header, lines), name, state, **parse_options)
     if len(table) != len(lines):
         raise BadTable(
@@ -448,7 +448,7 @@ def parse_lines(
 
 @contextmanager
 def name_rows(name: str, numbers: Sequence[int]) -> Iterator[None]:
-    """Number the rows of messages as in the source."""
+    """Replace row numbers in messages by those of the source."""
     try:
         yield
     except BadTable as error:
@@ -460,7 +460,7 @@ def name_rows(name: str, numbers: Sequence[int]) -> Iterator[None]:
 
 
 def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse an option that differs from that of the state to resume."""
+    """Refuse options that differ from those of the state to resume."""
     for name, value in now.items():
         old = before.get(name, value)
         if old != value:

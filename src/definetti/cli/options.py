@@ -1,6 +1,6 @@
-"""Options that several commands share, with one name, help text and panel each.
+"""Options shared by several commands, each with one name, help text and panel.
 
-A command takes the dataclasses below as parameters; `expand_options` makes options of their fields.
+Commands take the dataclasses below as parameters; `expand_options` turns fields into options.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCORES = "path, filter, smoother, joint, band, emission, transition"
 SYMMETRIES = "auto, spaced, full, returns, pairs, departures, shifts, published"
 
 
-# What a set guarantees.
+# Which guarantee a set has.
 Guarantee = StrEnum("Guarantee", ["all", "steps", "errors"])
 # Classifiers of scikit-learn that can replace the emission model.
 ClassifierName = StrEnum(
@@ -48,7 +48,7 @@ Series = StrEnum("Series", ["own", "others", "all", "first"])
 def complete_from(
     module: str, *names: str, first: Iterable[str] = (), but: Iterable[str] = ()
 ) -> Callable[[str], list[str]]:
-    """Return a function that completes the last of names with commas, listed in a module.
+    """Return a completer for the last of comma-separated names, from attributes of a module.
 
     >>> complete_from("definetti.scores", "Score.named")("path,fil")
     ['path,filter']
@@ -124,7 +124,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which rows belong to which series, and what each series is predicted from."""
+    """The roles of columns in a file of many series, and the rows that predict each series."""
 
     group_column: Annotated[
         str | None, data_option(help="column that names the series: patient, machine")
@@ -163,7 +163,7 @@ class Rolling:
 
 @dataclass(frozen=True)
 class Spreading:
-    """Processes or machines to use, and the folder of finished work."""
+    """Parallel work: processes, cluster, and the folder of finished cells."""
 
     jobs: Jobs = 1
     cluster: Cluster = None
@@ -232,22 +232,22 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
-        if size is not None and size >= 1 and float(size).is_integer():  # a number, and no share
+        if size is not None and size >= 1 and float(size).is_integer():  # a number, not a share
             object.__setattr__(self, "train_size", int(size))
 
     def check_one_level(self, why: str) -> None:
-        """Refuse several levels."""
+        """Raise ValueError if several levels are given."""
         if len(self.confidence) > 1:
             raise ValueError(f"--confidence is given {len(self.confidence)} times, and {why}")
 
 
 def only(*names: str) -> Any:
-    """Mark, in an annotation, the fields that become options; the others keep their defaults."""
+    """Annotate which fields become options; the others keep their defaults."""
     return frozenset(names)
 
 
 def but(*names: str) -> Any:
-    """Mark, in an annotation, the fields of `Settings` that do not become options."""
+    """Annotate which fields of `Settings` do not become options."""
     return frozenset(part.name for part in fields(Settings)) - {*names}
 
 
@@ -283,7 +283,7 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
                 given[group] = kind(**{name: given.pop(name) for name in names})
             command(**given)
 
-    del called.__wrapped__  # or its signature would be looked up there
+    del called.__wrapped__  # else its signature would be used
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called

@@ -1,4 +1,4 @@
-"""`definetti predict`: sets for the new rows of a series, or of many."""
+"""`definetti predict`: prediction sets for the new rows of one or many series."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from definetti.cli.printing import format_label, format_set, make_table, print_r
 if TYPE_CHECKING:
     from rich.table import Table
 
-LISTED = 1_000  # sequences written out at most
-SHOWN = 40  # rows of the table on the screen
+LISTED = 1_000  # maximal number of sequences in JSON
+SHOWN = 40  # rows in the printed table
 
 
 def predict(
@@ -86,7 +86,7 @@ def predict(
 
 
 def _show_sets(rows: list[dict[str, Any]], group: str | None, several: bool) -> Table:
-    """Return a table of sets for the screen."""
+    """Return a table of sets to print."""
     columns = [*([group] if group else []), "step", *["level"] * several, "possible states", "best"]
     table = make_table(columns, left=columns)
     for row in rows:
@@ -110,7 +110,7 @@ def _predict_series(
     check: bool,
     with_keys: bool,
 ) -> tuple[dict[str, Any], list[str], list[str], list[str]]:
-    """Predict the new rows of one series; return the document, notes, and lines for the screen."""
+    """Predict the new rows of one series; return the document, notes, and lines to print."""
     from definetti.models.base import described
     from definetti.sets import StepSets, read_guarantee
 
@@ -191,7 +191,7 @@ def _predict_series(
 def _update(
     cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
 ) -> list[Any]:
-    """Set the options that a fitted estimator can still follow; return the levels."""
+    """Set the options that may change after fitting; return the levels."""
     from definetti.sets import Errors, read_guarantee
 
     wanted = {"smoothing": settings.smoothing, "allow_empty": settings.allow_empty}

@@ -1,4 +1,4 @@
-"""Print to the terminal: JSON documents, tables, and notes on standard error."""
+"""Print JSON documents and tables to standard output, and notes to standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTHING = "none"  # the empty set
 
 
 def make_console() -> Console:
-    """Return a console that prints labels such as ``[b]`` as they are, and escapes controls."""
+    """Return a console that prints markup such as ``[b]`` verbatim and escapes controls."""
     from rich.console import Console
     from rich.text import Text
 
@@ -38,7 +38,7 @@ def print_result(
     notes: Iterable[str] = (),
     written: Iterable[Path | None] = (),
 ) -> None:
-    """Print a JSON document, or lines, tables and written files; and notes to standard error."""
+    """Print JSON, or lines, tables and paths of written files; print notes to standard error."""
     for note in notes:
         print_stderr(f"note: {note}")
     if as_json:
@@ -48,14 +48,14 @@ def print_result(
 
 
 def print_lines(lines: Iterable[Any]) -> None:
-    """Print lines as they are, however long, and tables."""
+    """Print lines without wrapping, and tables."""
     screen = make_console()
     for line in lines:
         screen.print(line, soft_wrap=isinstance(line, str))
 
 
 def make_table(columns: Iterable[str], left: Iterable[str] = (), **table_options: Any) -> Table:
-    """Return an empty table: numbers to the right, the columns named by `left` to the left."""
+    """Return an empty table with right-aligned columns, except for those named in `left`."""
     from rich.table import Table
 
     table, on_left = Table(**{"title_justify": "left", **table_options}), {*left}
@@ -65,17 +65,17 @@ def make_table(columns: Iterable[str], left: Iterable[str] = (), **table_options
 
 
 def is_watched() -> bool:
-    """Tell whether standard error is a terminal, where progress is shown."""
+    """Return whether standard error is a terminal, which shows progress."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def print_stderr(line: str) -> None:
-    """Write a line to standard error, with controls escaped."""
+    """Print a line to standard error with control characters escaped."""
     typer.echo(escape_controls(line), err=True)
 
 
 def escape_controls(text: str) -> str:
-    """Write characters that control a terminal, and ends of lines, as codes."""
+    """Escape control characters and line ends."""
     if text.isprintable():
         return text
     codes = (sign.encode("unicode_escape").decode("ascii") for sign in text)
@@ -90,7 +90,7 @@ def print_json(result: Any) -> None:
 
 
 def format_label(label: Any) -> str:
-    """Write a label; in quotes if it could be mistaken for something else."""
+    """Write a label, quoted if it is ambiguous: empty, with bars or blanks, or ``none``."""
     word = str(label)
     odd = "|" in word or word != word.strip() or not word.isprintable() or word in ("", NOTHING)
     return repr(word) if odd else word
@@ -102,5 +102,5 @@ def format_set(labels: Iterable[Any]) -> str:
 
 
 def name_some(names: Sequence[Any]) -> str:
-    """Name the first few of many."""
+    """List the first five names."""
     return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

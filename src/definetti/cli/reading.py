@@ -20,18 +20,18 @@ from definetti.cli.lazy import pl
 from definetti.cli.text_tables import LIST, MARKS, check_names, decode_text, parse_table
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
-BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # contents with zero bytes and without line ends
-PIECE = 2**20  # bytes read at once
-LONGEST = 2**24  # bytes of a line of an endless source
-# Bytes that a gzip file may hold in any case, and relative to its size. A table of sleep records is
-# packed to a third, and one of few symbols to a twentieth.
+BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # formats that may hold zero bytes and no line ends
+PIECE = 2**20  # bytes read at a time
+LONGEST = 2**24  # maximal bytes in a line of a stream
+# Limits of an unpacked gzip file: bytes that are always allowed, and the ratio to its size. Tables
+# of sleep records shrink to a third, and those of few symbols to a twentieth.
 FLOOR, RATIO = 2**27, 100
-TIMES = 4  # copies of the content in memory while it becomes a table
-VALUE = 32  # bytes that a value takes while it is read, at most but for long text
+TIMES = 4  # copies of the content in memory while it is parsed
+VALUE = 32  # maximal bytes per value while reading, except for long text
 
 
 def name_source(source: str) -> str:
-    """Return the name of a source in messages."""
+    """Return the name of a source for messages."""
     return "standard input" if source == "-" else source
 
 
@@ -40,7 +40,7 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 
-    The format is recognised by the contents, so that standard input and any file name will do.
+    The format is recognised by the contents, so standard input and any file name work.
     """
     name = name_source(source)
     with open_source(source) as file:
@@ -62,7 +62,7 @@ def read_table(
 
 @contextmanager
 def open_source(source: str) -> Iterator[Any]:
-    """Open a file, or standard input for ``-``, and name it where it cannot be read."""
+    """Open a file, or standard input for ``-``; errors name the file."""
     if source == "-" and sys.stdin is None:  # closed by the parent process
         raise BadTable("standard input is closed; pipe rows into it, or name a file")
     if not source:
@@ -76,18 +76,18 @@ def open_source(source: str) -> Iterator[Any]:
         raise BadTable(f"{source}: no such file") from None
     except IsADirectoryError:
         raise BadTable(f"{source} is a folder; name a file in it") from None
-    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+    except (OSError, ValueError) as error:  # a zero byte in a name raises ValueError
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadTable(f"{source} cannot be read: {reason}") from None
 
 
 def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
-    """Read a file to its end; refuse an endless line, and more than memory, or `most`, can hold."""
+    """Read a file to its end; refuse endless lines, and contents larger than memory or `most`."""
     memory = find_memory()
     room = None if memory is None else memory // TIMES
     content, bounded = bytearray(), most is not None
-    with suppress(OSError, ValueError, AttributeError):  # not a file of the system
-        bounded |= S_ISREG(os.fstat(file.fileno()).st_mode)  # which may be one long line
+    with suppress(OSError, ValueError, AttributeError):  # not a file with a descriptor
+        bounded |= S_ISREG(os.fstat(file.fileno()).st_mode)  # a regular file may be one long line
     while piece := file.read(PIECE):
         if not content and not bounded:
             bounded = piece.startswith(BINARY) or bool(LIST.match(piece.decode("latin-1")))
@@ -105,13 +105,13 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
         if bounded:
             continue
         if b"\0" in piece:
-            break  # no text: the decoder says so
+            break  # binary: decoding raises the error
         check_line(name, len(content) - content.rfind(b"\n"))
     return bytes(content)
 
 
 def check_line(name: str, length: int) -> None:
-    """Refuse a line of an endless source that is too long."""
+    """Refuse a line of a stream that is too long."""
     if length > LONGEST:
         raise BadTable(
             f"{name}: a line has more than {LONGEST / 1e6:.0f} MB and no end yet; give a header "
@@ -120,7 +120,7 @@ def check_line(name: str, length: int) -> None:
 
 
 def _unpack(content: bytes, name: str) -> bytes:
-    """Return the content of a gzip file, unless it is disproportionately large."""
+    """Unpack a gzip file; refuse disproportionately large contents."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             return _read_all(file, name, max(FLOOR, RATIO * len(content)))
@@ -131,16 +131,16 @@ def _unpack(content: bytes, name: str) -> bytes:
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     """Read a Parquet file; raise MemoryError where the reader would end the process.
 
-    Equal values take no space in such a file, so that a small one may hold a table of any size.
+    Equal values take no space in a Parquet file, so a small file may hold a table of any size.
     """
     try:
         rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         columns = list(pl.read_parquet_schema(io.BytesIO(content)))
-        np.empty(rows * len(columns) * VALUE, dtype=np.uint8)  # never touched: it costs nothing
+        np.empty(rows * len(columns) * VALUE, dtype=np.uint8)  # probe: never touched, so free
         table = pl.read_parquet(io.BytesIO(content))
-    except (MemoryError, BadTable):  # there is no polars
+    except (MemoryError, BadTable):  # BadTable: polars is missing
         raise
-    except Exception as error:  # of whatever type, the file is wrong
+    except Exception as error:  # any error means a broken file
         raise BadTable(
             f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None

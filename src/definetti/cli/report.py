@@ -1,4 +1,4 @@
-"""`definetti report`: predictions and backtest of one series or of many, on one page."""
+"""`definetti report`: write predictions and backtest of one or many series on one page."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def report(
 
 
 class ReportTask(NamedTuple):
-    """The options of a report, except for those about series."""
+    """Options of a report, except those on series."""
 
     data: str
     new: str | None
@@ -90,7 +90,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
     from definetti.report import make_report
 
     settings, lag, steps = task.settings, task.rolling.lag, task.horizon or table.new_rows
-    longest = max(steps, lag + 1)  # of a window of the backtest
+    longest = max(steps, lag + 1)  # steps of a backtest window
     if steps:
         check_lag(lag, steps)
         table.check_new(steps)
@@ -120,7 +120,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
 def _report_groups(
     task: ReportTask, grouping: options.Grouping, show: str | None
 ) -> tuple[Report, list[str]]:
-    """Return the report of many series, with one of them in full, and notes."""
+    """Return the report of many series, with one shown in full, and notes."""
     from definetti.cli.series import backtest_groups
     from definetti.cli.series_tables import read_one_series
     from definetti.report import report_series
@@ -148,7 +148,7 @@ def _report_groups(
                 raise BadTable(
                     f"--show {show}: there is no such series; there are {name_some(list(names))}"
                 )
-            name = names[show]  # which may be a number
+            name = names[show]  # the label as read, possibly a number
         rows = read_one_series(task.data, task.columns, grouping, name, list(said["observed"]))
         full, more = _report_series(task, rows)
         notes = [*notes, *(f"series {name!r}: {note}" for note in more)]
@@ -167,12 +167,12 @@ def _report_groups(
 
 
 def is_report_file(path: Path) -> bool:
-    """Tell by its mark whether this command wrote a file."""
+    """Return whether a file has the mark that this command writes."""
     return MARK in read_beginning(path)
 
 
 def write_command(context: typer.Context) -> str:
-    """Write the command again, without options that have their default."""
+    """Return the command line with all options that differ from their defaults."""
     import shlex
 
     words = ["definetti", str(context.command.name)]
@@ -189,7 +189,7 @@ def write_command(context: typer.Context) -> str:
 
 
 def _name_origin(data: str, new: str | None, rows: int, steps: int) -> str:
-    """Return where the new rows are from."""
+    """Describe the source of the new rows."""
     if rows:
         return new or f"rows of {data} without a state"
     return f"none: a forecast of {steps:,} step{'s' * (steps > 1)}" if steps else "none"
@@ -204,7 +204,7 @@ def _list_findings(contents: dict[str, Any], confidence: list[str], output: Path
         if series:
             yield f"Series {series['shown']}, from its own rows:"
         places = [contents["asked"]]
-        if len(confidence) > 1:  # numbers, then
+        if len(confidence) > 1:  # several levels are always numbers
             places += [
                 contents["levels"].index(level) for level in read_numbers(confidence, [])[1:]
             ]

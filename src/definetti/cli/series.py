@@ -1,4 +1,4 @@
-"""Predict and backtest many series: all that the command line asks of a grouped estimator."""
+"""Predict, check and backtest many series for the command line."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from definetti.cli.options import Columns, Grouping, Rolling, Settings, Spreading
     from definetti.data.series import SeriesRows
 
-WHOLE = 5_000_000  # rows, up to which series that need all the others are computed at once
-ROWS = "_rows"  # the number of rows of a state
+WHOLE = 5_000_000  # maximal number of rows for modes that need all series at once
+ROWS = "_rows"  # column of the number of rows per state
 
 
 def make_grouped_estimator(
     settings: Settings, head: LabelledTable, steps: int, lag: int, series: str
 ) -> Any:
-    """Return the estimator of many series that the options describe."""
+    """Return the unfitted estimator of many series that the options describe."""
     return conformal.GroupedConformalHMM(
         estimators.make_estimator(settings, head, steps, lag, series), series
     )
@@ -64,7 +64,7 @@ def predict_groups(
     horizon: int | None,
     lag: int,
 ) -> tuple[list[dict[str, Any]], str, int, list[str]]:
-    """Predict the rows of each series that come after its last state."""
+    """Predict the unlabelled rows at the end of each series."""
     group, order = str(grouping.group_column), grouping.order_column
     rows, head, notes = read_all_series(data, columns, grouping)
     labels, names = rows[LABEL].to_list(), rows[group].to_list()
@@ -94,17 +94,17 @@ def predict_groups(
         None if seen is None else at_rows(seen, labelled), [labels[row] for row in labelled],
         [names[row] for row in labelled], None, np.unique(segment, return_counts=True)[1],
     )  # fmt: skip
-    fitted: dict[Any, Any] = {}  # by the share of rows that train a fixed model
+    fitted: dict[Any, Any] = {}  # by train_size
     fixed, few, mode = [], [], str(grouping.series)
     predictions: list[dict[str, Any]] = []
     for name, places in new.items():
         number = horizon or len(places)
         if number <= lag or (name in holes and not len(places)):
             continue
-        if number - lag <= settings.max_errors:  # all of its steps may be wrong
+        if number - lag <= settings.max_errors:  # every step may be wrong
             few.append(name)
             continue
-        # Whether a model has to be fixed is decided for each series by itself.
+        # Decide for each series whether the model has to be fixed.
         train_size, head.new_rows = settings.train_size, len(places)
         if mode == "own":
             train_size = estimators.find_train_size(settings, head, number, lag)
@@ -112,7 +112,7 @@ def predict_groups(
         if train_size not in fitted:
             own_settings = replace(settings, train_size=train_size)
             cp = make_grouped_estimator(own_settings, head, number, lag, mode)
-            if cp.estimator.states is None:  # a series may reach a state that only another has
+            if cp.estimator.states is None:  # a series may reach a state of another series
                 cp.estimator.states = list(dict.fromkeys(head.states))
             fitted[train_size] = cp.fit(*past)
         cp = fitted[train_size]
@@ -141,7 +141,7 @@ def predict_groups(
 def _find_new_rows(
     series: SeriesRows, known: Any, source: str
 ) -> tuple[dict[Any, IntArray], list[Any]]:
-    """Return the rows after the last label, by series; and the series with a hole among these."""
+    """Return the rows after the last label of each series, and the series with a hole there."""
     new, holes = {}, []
     for place, name in enumerate(series.names):
         begin, end = series.span(place)
@@ -166,8 +166,8 @@ def read_for_check(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the calibration rows of many series, as arguments of a check; and notes.
 
-    The first rows of each series, on which its model is fixed, are there without a label, so that
-    every row keeps its place in the file.
+    The first rows of each series, which train the fixed model, stay without labels, so that every
+    row keeps its place in the file.
     """
     rows, head, notes = read_all_series(data, columns, grouping)
     order = None if grouping.order_column is None else rows[grouping.order_column]
@@ -217,7 +217,7 @@ def backtest_groups(
         task = PartBacktest(table, work, state, step_levels)
         if cp.series != "own":
             parts, task = _share_counts(task, parts)
-        else:  # every series knows the states of all others, in whatever part these are
+        else:  # share the states of all parts with every series
             task = replace(task, work=replace(work, totals=_count_states(table, state)))
         folder = spreading.cells
         if folder is None:
@@ -267,10 +267,10 @@ class PartBacktest:
     table: GroupedTable
     work: SeriesWork
     state: str  # the column of states
-    levels: tuple[float | str, ...] | None = None  # as a row per step has them, if wanted
+    levels: tuple[float | str, ...] | None = None  # levels as text, for a row per step
 
     def __call__(self, cell: Cell, _: range) -> list[Any]:
-        """Return the records of each level and series, the steps as text, and notes on holes."""
+        """Return records by level and series, the table of steps in base64, and notes on holes."""
         import narwhals as nw
 
         rows = self.read(Part(*dict(cell.point)["part"]))
@@ -309,7 +309,7 @@ class PartBacktest:
         return self.table.read_labelled(part, self.state, work.order, list(work.observed))
 
     def cell(self, part: Part, seed: int) -> Cell:
-        """Return the cell of a part, named by all that its records depend on."""
+        """Return the cell of a part, whose key contains everything that its records depend on."""
         work = self.work
         plain = {
             name: value for name, value in vars(work).items() if name not in ("predictor", "totals")
@@ -334,7 +334,7 @@ def _digest(totals: conformal.SeriesTotals) -> str:
 
 
 def _count_states(table: GroupedTable, state: str) -> conformal.SeriesTotals:
-    """Count the rows of each state of a table, and nothing else."""
+    """Count the rows of each state of a table; leave transitions and symbols at zero."""
     counts = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
     labels, _ = read_states(counts, table.name, state)
     rows = counts.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
@@ -347,7 +347,7 @@ def _count_states(table: GroupedTable, state: str) -> conformal.SeriesTotals:
 
 
 def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], PartBacktest]:
-    """Give every part the counts of all; where counts do not suffice, make one part of all."""
+    """Give every part the counts of all parts; merge the parts where counts do not suffice."""
     work = task.work
     if work.predictor.series == "others" and work.predictor.settings().model == "auto":
         kinds = task.read(parts[0]).select(work.observed).schema.dtypes()
@@ -372,7 +372,7 @@ def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], Pa
 
 def _count(task: PartBacktest, part: Part, symbol: str | None) -> conformal.SeriesTotals:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HoleWarning)  # the backtest of the part notes it
+        warnings.simplefilter("ignore", HoleWarning)  # the backtest of the part reports it
         return conformal.count_series(
             task.read(part), LABEL, task.table.group, task.work.order, symbol
         )

@@ -1,4 +1,4 @@
-"""Tables of many series, larger than memory if need be: read in parts of whole series."""
+"""Tables of many series, read in parts of whole series; a table may exceed memory."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from definetti.cli.text_tables import NUMBER, check_names
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Grouping
 
-ROWS = 100_000  # of a part, about: what one worker holds at a time
-LABEL = "_state"  # the column with the labels as they were read
+ROWS = 100_000  # of a part, approximately: one worker holds one part
+LABEL = "_state"  # column of the labels after parsing
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)"
 
 
 @dataclass(frozen=True)
 class Part:
-    """Consecutive series of a table: the first and the last by name, and their rows."""
+    """Consecutive series of a table: the first and last name, and the number of rows."""
 
     first: Any
     last: Any
@@ -46,21 +46,21 @@ class Part:
 
 @dataclass(frozen=True)
 class GroupedTable:
-    """A table of series in Parquet files, of which any part can be read."""
+    """A table of series in Parquet files that can be read in parts."""
 
-    name: str  # in messages
+    name: str  # used in messages
     paths: tuple[str, ...]
     group: str  # the column that names the series
 
     def scan(self) -> pl.LazyFrame:
-        """Return the table as a query, with series named by whole numbers or text."""
+        """Return a lazy frame in which names of series are integers or text."""
         table = pl.scan_parquet(list(self.paths))
         kind = table.collect_schema()[self.group]
         plain = kind.is_integer() or kind == pl.String
         return table if plain else table.with_columns(pl.col(self.group).cast(pl.String))
 
     def parts(self, rows: int = ROWS) -> list[Part]:
-        """Cut the table into parts of whole series, in the order of their names."""
+        """Split the table into parts of whole series, sorted by name."""
         group = pl.col(self.group)
         sizes = self.collect(self.scan().group_by(group).agg(pl.len()).sort(group))
         text = group.cast(pl.String).str.strip_chars()
@@ -78,21 +78,21 @@ class GroupedTable:
         return [Part(*row) for row in parts.select("first", "last", "rows").rows()]
 
     def read(self, part: Part, columns: list[str]) -> pl.DataFrame:
-        """Read the rows of some series."""
+        """Read the rows of the series in a part."""
         within = pl.col(self.group).is_between(pl.lit(part.first), pl.lit(part.last))
         return self.collect(self.scan().filter(within).select(columns))
 
     def read_labelled(
         self, part: Part, state: str, order: str | None, observed: list[str]
     ) -> pl.DataFrame:
-        """Read the rows of some series, with their labels in the column `LABEL`."""
+        """Read the rows of the series in a part, with labels in the column `LABEL`."""
         columns = [self.group, state, *([order] if order else []), *observed]
         rows, _ = tidy_columns(self.read(part, columns), self.name, observed)
         labels, _ = read_states(rows, self.name, state)
         return rows.with_columns(pl.Series(LABEL, labels, strict=False))
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
-        """Run a query, with as little in memory as possible."""
+        """Run a query with the streaming engine, to limit memory."""
         try:
             return query.collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -101,7 +101,7 @@ class GroupedTable:
             raise BadTable(f"{self.name}: {take_first_line(error)}") from None
 
     def digest(self) -> str:
-        """Return a hash of the names, sizes and times of the files."""
+        """Return a hash of the names, sizes and modification times of the files."""
         stats = [(path, Path(path).stat()) for path in self.paths]
         text = json.dumps([[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -109,7 +109,7 @@ class GroupedTable:
 
 @contextmanager
 def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
-    """Open a table of series: Parquet files in place, any other as a temporary Parquet file."""
+    """Open a table of series: Parquet files directly, others via a temporary Parquet file."""
     name, path = name_source(source), Path(source)
     files: list[str] = []
     if source != "-" and path.is_dir():
@@ -127,7 +127,7 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
             read_table(source, state, group).write_parquet(files[0])
         try:
             schema = pl.scan_parquet(files).collect_schema()
-        except Exception as error:  # of whatever type, the file is wrong
+        except Exception as error:  # any error means a broken file
             if is_out_of_memory(error):
                 raise MemoryError(f"{name}: {take_first_line(error)}") from None
             raise BadTable(
@@ -149,7 +149,7 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
 def read_head(
     table: GroupedTable, part: Part, columns: Columns, grouping: Grouping
 ) -> tuple[LabelledTable, list[str]]:
-    """Read the first part: the observed columns, the first series and all states; and notes."""
+    """Read the first part to choose the observed columns; return its first series, and notes."""
     names, notes = list(table.scan().collect_schema()), []
     state, group, order = columns.state_column, table.group, grouping.order_column
     if order is not None:
@@ -158,7 +158,7 @@ def read_head(
             raise BadTable(f"column {order!r} has another role already, and cannot be the order")
         notes += _check_order(table, order)
     rows = table.read(part, names)
-    if order is not None:  # so that a counter is recognised whatever the order of the file
+    if order is not None:  # recognise counters in any order of the file
         rows = rows.sort(group, order, maintain_order=True)
     kept = [column for column in rows.columns if column not in (group, order)]
     first = rows[group] == rows[group][0]
@@ -185,7 +185,7 @@ def read_head(
 
 
 def _check_order(table: GroupedTable, order: str) -> list[str]:
-    """Refuse numbers in text, which sort as text; return a note on other text."""
+    """Refuse an order column of numbers stored as text; return a note on other text."""
     if table.scan().collect_schema()[order] != pl.String:
         return []
     text = pl.col(order)
@@ -212,7 +212,7 @@ def _check_order(table: GroupedTable, order: str) -> list[str]:
 def read_all_series(
     data: str, columns: Columns, grouping: Grouping
 ) -> tuple[pl.DataFrame, LabelledTable, list[str]]:
-    """Read a whole table of series, rows in the order of the file."""
+    """Read a whole table of series, with rows in the order of the file."""
     state, order = columns.state_column, grouping.order_column
     with open_series(data, str(grouping.group_column), state) as table:
         parts = table.parts()
@@ -224,7 +224,7 @@ def read_all_series(
 def read_one_series(
     data: str, columns: Columns, grouping: Grouping, name: Any, observed: list[str]
 ) -> LabelledTable:
-    """Read one series of a table as a file with this series alone is read."""
+    """Read one series of a table as if it were alone in the file."""
     state, order = columns.state_column, grouping.order_column
     with open_series(data, str(grouping.group_column), state) as table:
         rows = table.read(Part(name, name), [state, *observed, *([order] if order else [])])

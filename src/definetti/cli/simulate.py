@@ -1,4 +1,4 @@
-"""`definetti simulate` draws series of a hidden Markov model; `demo` is a tour on such a file."""
+"""`definetti simulate` draws series of a hidden Markov model; `demo` is a tour of the commands."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from definetti.cli.report import is_report_file
 from definetti.cli.writing import ENDINGS, check_output, read_columns, write_frames, write_whole
 
 AT_ONCE = 1_000_000  # rows in a batch
-ROWS, NEW, SEED = 500, 3, 10  # of the file of the tour
+ROWS, NEW, SEED = 500, 3, 10  # of the demo
 MACHINE = ("idle", "works", "worn")
-# The columns of each world's file, and the states in it.
+# Columns and states of the files that are written.
 LABELS = {
     ("day", "state", "carried"): {"sun", "rain"},
     ("series", "day", "state", "carried"): {"sun", "rain"},
@@ -93,12 +93,12 @@ def simulate(
 
 
 def _hide_states(row: pl.Expr, labelled: int) -> pl.Expr:
-    """Return the states of the first rows of a series, and none for the others."""
+    """Return the states of the first rows of a series, and null for the others."""
     return pl.when(row < labelled).then(pl.col("state")).alias("state")
 
 
 def _draw_series(series: int, rows: int, labelled: int, seed: int) -> Iterator[pl.DataFrame]:
-    """Draw many series in batches, so that they need not fit into memory."""
+    """Draw many series in batches, to limit memory."""
     from definetti.simulate import weather_series
 
     at_once = max(1, AT_ONCE // rows)
@@ -116,7 +116,7 @@ def _draw_series(series: int, rows: int, labelled: int, seed: int) -> Iterator[p
 
 
 def is_simulated_file(path: Path) -> bool:
-    """Tell by its columns and labels whether this command wrote a file."""
+    """Return whether a file has columns and labels that this command writes."""
     columns = tuple(read_columns(path))
     try:
         table = read_table(str(path)) if columns in LABELS else None
@@ -128,7 +128,7 @@ def is_simulated_file(path: Path) -> bool:
 
 
 def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
-    """Draw a machine that is idle, works or is worn, with three sensors."""
+    """Draw three sensors of a machine that is idle, works or is worn."""
     from definetti.simulate import sample
 
     rng = np.random.default_rng(seed)
@@ -162,7 +162,7 @@ def demo(
         raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
     folder.mkdir(parents=True, exist_ok=True)
     data, page = folder / "days.csv", folder / "report.html"
-    check_output(data, [], force, is_simulated_file)  # both, before any work is done
+    check_output(data, [], force, is_simulated_file)  # check both files before any work
     check_output(page, [], force, is_report_file, (".html",))
     tour, app = plan_tour(data, page, force), context.find_root().command
     if not json:
@@ -178,7 +178,7 @@ def demo(
 
 
 def plan_tour(data: Path, page: Path, force: bool = False) -> list[tuple[str, list[str]]]:
-    """Return the stops of the tour: a text, and the command to run."""
+    """Return the steps of the tour: a text, and the command to run."""
     anyway = ["--force"] if force else []
     shared = [str(data), "--observation-columns", "carried", "--confidence", "0.9"]
     numbers = ["--rows", str(ROWS), "--new", str(NEW), "--seed", str(SEED)]

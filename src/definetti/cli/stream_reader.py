@@ -1,4 +1,4 @@
-"""Read a file that grows, or standard input, line by line; keep a journal of reported lines."""
+"""Read a growing file or standard input line by line; keep a journal of reported lines."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import Any, BinaryIO
 from definetti.cli.errors import BadTable
 from definetti.cli.reading import GZIP, PARQUET, check_line, name_source, open_source
 
-PIECE = 2**20  # bytes read at once
+PIECE = 2**20  # bytes read at a time
 MOST = 500  # lines in a batch
-# How files that are not lines of text begin.
+# First bytes of formats that are not lines of text.
 BEGINNINGS = {PARQUET: "a Parquet file", GZIP: "gzipped"}
-PAUSE = 0.1  # seconds between two looks at a growing file
+PAUSE = 0.1  # seconds between two reads of a growing file
 ENDING = ".journal"
 RECORD = re.compile(rb"(\d{1,18}) (.*)", re.DOTALL)
 Line = tuple[int, bytes]  # the position in the source after a line, and the line
 
 
 class Interrupts:
-    """SIGINT and SIGTERM: deferred while there is work, and effective at once while waiting."""
+    """SIGINT and SIGTERM: deferred while rows are processed, immediate while waiting."""
 
     def __init__(self) -> None:
         self.heard = self.idle = False
@@ -47,7 +47,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def wait(self, action: Callable[[], Any]) -> Any:
-        """Do something that may be interrupted; return None if it was."""
+        """Call a function that may be interrupted; return None if it was."""
         self.idle = True
         try:
             return None if self.heard else action()
@@ -60,7 +60,7 @@ class Interrupts:
 def follow_lines(
     source: str, offset: int, follow: bool, interrupts: Interrupts, *, whole: bool = False
 ) -> Iterator[tuple[list[bytes], int]]:
-    """Yield batches of lines, with the number of bytes up to their end."""
+    """Yield batches of lines, each with the position of its end in bytes."""
     rest = b""
     with open_source(source) as file:
         if offset:  # a pipe cannot seek
@@ -107,10 +107,10 @@ def follow_lines(
 class Journal:
     r"""Lines of a stream that were reported after its state was saved, each with its position.
 
-    To write the whole state after each batch would take work that grows with the stream. So it is
-    saved now and then, the lines reported since are appended here, and are replayed on resuming.
-    The first line is the name of the state that the journal belongs to: the journal of an earlier
-    state is stale and ignored. A last line without an end was cut off by a kill.
+    Writing the whole state after each batch would take work that grows with the stream. So the
+    state is saved at intervals; lines reported since then are appended to the journal, and replayed
+    on resuming. The first line names the state that the journal belongs to: the journal of an
+    earlier state is ignored. A last line without an end was cut off by a kill.
     """
 
     def __init__(self, state: Path) -> None:
@@ -119,12 +119,12 @@ class Journal:
         self._file: BinaryIO | None = None
 
     def begin(self, name: str) -> None:
-        """Begin an empty journal of a state that was just saved under a name."""
+        """Begin an empty journal of the state that was just saved with this name."""
         self.remove()
         self.name = name
 
     def append(self, line: Line) -> None:
-        """Add a line that was reported."""
+        """Append a reported line."""
         if self._file is None:
             assert self.name is not None
             self.path.unlink(missing_ok=True)
@@ -132,7 +132,7 @@ class Journal:
             self._file = open(self.path, "xb", opener=opener)  # noqa: SIM115 (kept open)
             self._file.write(self.name.encode() + b"\n")
         self._file.write(b"%d %s\n" % line)
-        self._file.flush()  # to the system, so that a kill does not lose it
+        self._file.flush()  # hand it to the system, so that a kill does not lose it
 
     def read(self) -> list[Line]:
         """Return the lines of the journal; none if it belongs to another state."""
@@ -152,7 +152,7 @@ class Journal:
         return lines
 
     def remove(self) -> None:
-        """Remove the journal: the saved state has all its lines."""
+        """Remove the journal, after the state was saved with all its lines."""
         self.close()
         self.path.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Parse CSV and JSON text into tables, and name the row where that fails."""
+"""Parse CSV and JSON text into tables; errors name the row."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from definetti.cli.errors import BadTable, take_first_line
 from definetti.cli.lazy import pl
 
 SEPARATORS = ",;\t"
-ROW_NAME = "(row name)"  # the column of row names, for which a header has no name
-# A field that a spreadsheet takes for a formula, an escaped one, and numbers, which are no formula.
+ROW_NAME = "(row name)"  # name of a column of row names that the header lacks
+# Fields that a spreadsheet reads as formulas, escaped formulas, and numbers (not formulas).
 FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NUMBERS = rf"^{NUMBER}(\|{NUMBER})*$"
 BLANK = re.compile(r"\n[ \t]*\n")
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a CSV header may begin with a bracket, too
-# The longer marks first: UTF-32 begins as UTF-16 does.
+# Longer marks first: the mark of UTF-32 begins with that of UTF-16.
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
          codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
-DEEPEST = 64  # nested values in a row; the reader of JSON recurses, and crashes at a few hundred
-# Cells that a JSON table may have in any case, and for each field in its rows.
+DEEPEST = 64  # depth of nesting in a row; the JSON reader recurses, and crashes at a few hundred
+# Cells that any JSON table may have, and cells allowed per field in its rows.
 CELLS, SPARSEST = 2 * 10**7, 20
 EXAMPLE = 'an object, such as {"state": "sun", "seen": 1}'
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """Decode a file as UTF-8, or as its byte order mark says."""
+    """Decode a file according to its byte order mark, or as UTF-8."""
     coding = next((MARKS[mark] for mark in MARKS if content.startswith(mark)), "utf-8-sig")
     try:
         text = content.decode(coding)
@@ -63,7 +63,7 @@ def parse_table(
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         return _read_json_lines([line for line in text.split("\n") if line.strip()], name, labels)
-    if LIST.match(text):  # as `--output` writes it
+    if LIST.match(text):  # the format of `--output`
         _check_depth(text, DEEPEST + 1, name)
         try:
             rows = json.loads(text)
@@ -73,7 +73,7 @@ def parse_table(
             raise BadTable(f"{name} has no rows; give at least one object")
         return _read_json_lines([json.dumps(row) for row in rows], name, labels)
     table = _read_csv(text, name, [*labels, *symbols])
-    if group in table.columns:  # names of series: numbers, unless two would be one, as 7 and 007
+    if group in table.columns:  # convert names of series to numbers, unless two coincide: 7 and 007
         numbers = table[group].cast(pl.Int64, strict=False)
         if (numbers.cast(pl.String) == table[group]).all(ignore_nulls=False):
             return table.with_columns(numbers)
@@ -81,7 +81,7 @@ def parse_table(
 
 
 def check_names(columns: list[str], name: str) -> None:
-    """Refuse columns of one name, and names that polars takes for patterns."""
+    """Refuse repeated names of columns, and names that polars reads as patterns."""
     if repeated := find_repeated(columns):
         raise BadTable(f"{name}: the header has {repeated[0]!r} twice; rename one")
     for column in columns:
@@ -105,12 +105,12 @@ def _name_row(row: int) -> str:
 
 
 def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
-    """Parse CSV, of which the columns in `labels` stay text."""
+    """Parse CSV; the columns in `labels` stay text."""
     columns, body, separator = _split_header(text, name)
     check_names(columns, name)
-    # Columns are numbered, since the reader of CSV leaves quotes in names doubled.
+    # Number the columns, since the CSV reader leaves quotes in names doubled.
     text = f"{separator.join(map(str, range(len(columns))))}\n{body}"
-    if len(columns) > 1 and BLANK.search(text):  # a blank line of a single column is a value
+    if len(columns) > 1 and BLANK.search(text):  # with a single column, a blank line is a value
         text = _drop_blank_rows(text, name, separator)
     places = [str(place) for place, column in enumerate(columns) if column in labels]
     text_columns = dict.fromkeys(places, pl.String)
@@ -145,21 +145,21 @@ def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
 
 
 def name_first_field(text: str, name: str) -> str:
-    """Return the beginning that a header lacks if the first field of each row is its name."""
+    """Return the missing first field of a header if rows begin with a row name; else ``""``."""
     columns, _, separator = _split_header(text, name)
     lacks = columns[0] == ROW_NAME and not text.startswith(ROW_NAME)
     return ROW_NAME + separator if lacks else ""
 
 
 def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of most rows is a name that the header has none for, as in R."""
+    """Return whether most rows begin with a row name that the header lacks, as R writes them."""
     width = len(columns) + 1
     rows = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
     try:
         first = next(rows, [])
         every = [first, *rows] if len(first) == width else []
     except csv.Error:
-        return False  # `_check_rows` says why
+        return False  # `_check_rows` raises the error
     wide = [row for row in every if len(row) == width]
     if len(wide) < 2 or 2 * len(wide) <= len(every):
         return False  # `_check_rows` refuses the long rows
@@ -186,7 +186,7 @@ def _drop_blank_rows(text: str, name: str, separator: str) -> str:
 
 
 def _check_rows(text: str, name: str, separator: str, *, quotes: bool = False) -> None:
-    """Refuse rows that are longer or shorter than the header; and quotes that are out of place."""
+    """Refuse rows longer or shorter than the header, and misplaced quotes."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=quotes)
     width, number, quoted = len(next(rows)), 0, 0
     try:
@@ -222,11 +222,11 @@ def _read_json_lines(lines: list[str], name: str, labels: Sequence[str]) -> pl.D
     text = "\n".join(lines)
     fields = text.count(":")
     most = max(CELLS, SPARSEST * fields)
-    # The closer look is slow, and seldom needed.
+    # The full check is slow, and seldom needed.
     if len(lines) * fields > most or any(_are_mixed(text, label) for label in labels):
         _check_objects(lines, name, labels, most)
     try:
-        # All rows determine the types: a key may come late, and whole numbers may end.
+        # Infer types from all rows: a key may first occur late, and integers may turn into floats.
         table = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
     except Exception as error:  # the reader does not name the row
         _check_objects(lines, name, labels, most)
@@ -236,7 +236,7 @@ def _read_json_lines(lines: list[str], name: str, labels: Sequence[str]) -> pl.D
 
 
 def _check_depth(text: str, most: int, name: str) -> None:
-    """Refuse deeply nested values before a reader recurses into them."""
+    """Refuse deeply nested values, which would crash a recursive reader."""
     if measure_depth(text) > most:
         raise BadTable(
             f"{name} has nested values, more than {DEEPEST} deep; give text and numbers alone"
@@ -244,14 +244,14 @@ def _check_depth(text: str, most: int, name: str) -> None:
 
 
 def _are_mixed(text: str, label: str) -> bool:
-    """Tell whether a label may be text in one row and a number in another."""
+    """Return whether a label column seems to mix text, numbers and booleans."""
     key = re.escape(json.dumps(label))
     kinds = [re.search(f"{key}\\s*:\\s*{begin}", text) for begin in ('"', "[-0-9]", "[tf]")]
     return sum(map(bool, kinds)) > 1
 
 
 def _check_objects(lines: list[str], name: str, labels: Sequence[str], most: int) -> None:
-    """Refuse rows that are no objects, labels of several types, and rows of different keys."""
+    """Refuse rows that are not objects, labels of several types, and tables with too many keys."""
     names: set[str] = set()
     first: dict[str, tuple[int, Any, type]] = {}
 
@@ -292,10 +292,10 @@ def _check_objects(lines: list[str], name: str, labels: Sequence[str], most: int
 
 
 def escape_formulas(table: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
-    """Put an apostrophe before text that a spreadsheet would take for a formula; tell if any was.
+    """Put an apostrophe before formulas in text; return the table and whether there were any.
 
-    Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
-    formula gets another apostrophe, so that no two fields become one.
+    Numbers, and sets of numbers, stay as they are. An escaped formula gets another apostrophe, so
+    that different fields stay different.
     """
     text = pl.selectors.string()
     odd = text.str.contains(FORMULA) | text.str.contains(ESCAPED)
@@ -307,7 +307,7 @@ def escape_formulas(table: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
 def unescape_formulas(table: pl.DataFrame) -> pl.DataFrame:
     """Remove the apostrophes of `escape_formulas`.
 
-    Columns with a formula that is not escaped were not written by it, and stay as they are.
+    A column with an unescaped formula was not written by `escape_formulas`, and stays as it is.
     """
     text = pl.selectors.string()
     bare = text.str.contains(FORMULA) & ~text.str.contains(NUMBERS)

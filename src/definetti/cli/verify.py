@@ -15,7 +15,7 @@ from definetti.cli.printing import make_table, print_result
 if TYPE_CHECKING:
     from rich.table import Table
 
-# The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
+# The paper's two-state model with its parameters p and b, and two without mixing.
 MODELS = {
     name: (np.array(initial), np.array(transition), np.array(emission))
     for name, initial, transition, emission in (
@@ -26,14 +26,14 @@ MODELS = {
         ("alternating", [1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [[0.7, 0.3], [0.4, 0.6]]),
     )
 }
-# A fixed model that knows one of the two symbols, predicting beyond the observed steps.
+# A fixed model that knows one of two symbols predicts beyond the observed steps.
 FORECAST, BEYOND = "forecast", 2
 STATES = (0, 1)
-TEXT = {"symmetry", "model", "process", "memory"}  # columns on the left
-# The visit whose departure is predicted, by the horizon: the windows before it are listed.
+TEXT = {"symmetry", "model", "process", "memory"}  # left-aligned columns
+# By horizon: the visit whose departure is predicted, from the windows before it.
 VISITS = {1: 10, 2: 4, 3: 2}
-SHORTEST, LONGEST = 2, 4  # labelled steps of higher-order laws
-# The caption of each table, and its columns with their names in the rows of JSON.
+SHORTEST, LONGEST = 2, 4  # range of labelled steps for higher-order laws
+# Caption of each table, and its columns with their keys in the JSON rows.
 BY_SYMMETRY = (
     "coverage: of the conservative set; worst state: conditional on the last state, the "
     "smallest; smoothed: with ties broken at random, integrated over the uniform; "
@@ -118,7 +118,7 @@ def _verify_symmetry(
     from definetti.verify import enumerate_ranks
 
     ahead = BEYOND if symmetry == FORECAST else 0
-    if ahead:  # a fixed model that has seen one of the two symbols
+    if ahead:  # fix a model that has seen one of the two symbols
         states = [0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0]
         symbols = [0 if state == 0 else None for state in states]
         fitted = ConformalHMM(states=[0, 1]).fit(symbols, states)
@@ -126,7 +126,7 @@ def _verify_symmetry(
     known_as = "spaced" if ahead else symmetry
     predictor = ConformalHMM(model, conformity_score=score, symmetry=known_as, allow_empty=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotExactWarning)  # the table says so
+        warnings.simplefilter("ignore", NotExactWarning)  # the table reports it
         everything = enumerate_ranks(
             predictor, 2, 2, length, horizon + ahead, verbose=True, observed=horizon
         )
@@ -146,7 +146,7 @@ def _verify_symmetry(
 
 
 def _show(rows: list[dict[str, Any]], title: str, caption: str, columns: dict[str, str]) -> Table:
-    """Return a table of some columns of rows, with a section for each value of the first."""
+    """Return a table of some columns of rows, with a section per value of the first column."""
     table = make_table(
         columns, left=TEXT, title=title, title_justify="center", pad_edge=False,
         caption=caption.format_map(rows[0]),
@@ -163,7 +163,7 @@ def _write_cell(row: dict[str, Any], name: str) -> Any:
 
     value = row[name]
     if name == "valid":
-        proved = row.get("proved", True) or "law" in row  # laws are computed one by one
+        proved = row.get("proved", True) or "law" in row  # laws are enumerated one by one
         return Text("NO", "bold") if not value else "yes" if proved else "not proved"
     if isinstance(value, list):
         value = value[row["farthest"]]
@@ -173,11 +173,11 @@ def _write_cell(row: dict[str, Any], name: str) -> Any:
 def _verify_departures(
     score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
-    """Return a row per model and current state: coverage by visits, and by time."""
+    """Return a row per model and current state: coverage over visits, and at a fixed time."""
     from definetti import ConformalHMM, given_hmm
     from definetti.verify import enumerate_departures, enumerate_ranks
 
-    # A fixed model, which need not be the one that generates the sequences.
+    # Any fixed model will do: it need not generate the sequences.
     model = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
     predictor = ConformalHMM(model, conformity_score=score, symmetry="departures", allow_empty=True)
     which = VISITS[horizon]
@@ -202,7 +202,7 @@ def _verify_departures(
 def _verify_memories(
     score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
-    """Return a row per law, symmetry and memory: coverage conditional on the last state."""
+    """Return a row per law and symmetry: coverage conditional on the last state."""
     from definetti import ConformalHMM
     from definetti.memory import Order
     from definetti.symmetry import Symmetry

@@ -1,7 +1,7 @@
-"""Write results to files: whole or not at all, never over an input, no spreadsheet formulas.
+"""Write results to files atomically, never over an input, with spreadsheet formulas escaped.
 
-A file that a command wrote before is recognised by its columns, or by a mark in it; any other file
-is replaced only with --force. Here are also the tables with a row per step.
+A file that the same command wrote is recognised by its columns or by a mark; any other file is
+replaced only with --force. The module also builds the tables with a row per step.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from definetti.evaluation.results import Evaluation
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
-BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
+BEGINNING = 1 << 20  # characters searched for the first row, or for the mark
 SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 
-PREDICTION_COLUMNS = ["step", "confidence", "set", "size", "best"]  # then a number for each state
+PREDICTION_COLUMNS = ["step", "confidence", "set", "size", "best"]  # then one column per state
 BACKTEST_COLUMNS = [
     "row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value",
 ]  # fmt: skip
@@ -48,7 +48,7 @@ def check_output(
     ours: Callable[[Path], bool],
     endings: tuple[str, ...] = ENDINGS,
 ) -> None:
-    """Refuse a file that cannot or may not be written, before any work is done."""
+    """Raise BadTable if the output file cannot be written, or must not be replaced."""
     if output is not None:
         if problem := _find_problem(output, endings):
             raise BadTable(f"output {output} {problem}")
@@ -58,7 +58,7 @@ def check_output(
 def check_folder(
     folder: Path, patterns: Iterable[str], inputs: Iterable[Path], force: bool
 ) -> None:
-    """Refuse to replace files in the folder of an experiment; a folder with cells is its own."""
+    """Refuse to replace files in a folder, unless it has the cells of an experiment."""
     ours = (folder / "cells").is_dir()
     known = [str(path) for path in inputs]
     for output in sorted(path for pattern in patterns for path in folder.glob(pattern)):
@@ -66,7 +66,7 @@ def check_folder(
 
 
 def _find_problem(output: Path, endings: tuple[str, ...]) -> str:
-    """Return why a file cannot be written; nothing if it can."""
+    """Return why a file cannot be written; an empty string if it can."""
     ending = find_ending(output)
     if output.is_dir():
         return "is a folder; name a file"
@@ -105,21 +105,21 @@ def _check_replaced(
 
 
 def _is_same_file(output: Path, source: str) -> bool:
-    """Tell whether two paths, however spelt or linked, are one file."""
-    with suppress(OSError, ValueError):  # a source that does not exist or is closed
+    """Return whether two paths, spelt differently or linked, name the same file."""
+    with suppress(OSError, ValueError):  # the source is missing or closed
         source_stat = os.fstat(0) if source == "-" else Path(source).stat()
         return os.path.samestat(output.stat(), source_stat)
     return False
 
 
 def find_ending(path: Path) -> str:
-    """Return the ending of a file, with that of the compression: ``.csv.gz``."""
+    """Return the suffix of a file name, including the compression: ``.csv.gz``."""
     number = 2 if path.suffix.lower() == ".gz" else 1
     return "".join(path.suffixes[-number:]).lower()
 
 
 def read_columns(path: Path) -> list[str]:
-    """Return the columns of a file such as `write_frames` writes; none of any other file."""
+    """Return the columns of a file written by `write_frames`; an empty list for other files."""
     ending = find_ending(path)
     try:
         if ending == ".parquet":
@@ -128,12 +128,12 @@ def read_columns(path: Path) -> list[str]:
         if ending in SEPARATORS:
             return next(csv.reader(text.splitlines(), delimiter=SEPARATORS[ending]))
         return list(json.JSONDecoder().raw_decode(text.lstrip("[ \n"))[0])
-    except Exception:  # a file of another origin
+    except Exception:  # not a file of `write_frames`
         return []
 
 
 def read_beginning(path: Path) -> str:
-    """Return the first part of a text file; nothing if it cannot be read as text."""
+    """Return the first characters of a text file; an empty string if it is not text."""
     opened: Any = gzip.open if find_ending(path).endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:
@@ -146,10 +146,10 @@ def read_beginning(path: Path) -> str:
 
 
 def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: Path) -> list[str]:
-    """Write the rows of several tables, one after the other, without holding all in memory.
+    """Write the rows of several tables to one file without holding all in memory; return notes.
 
-    The format is that of the file's ending: CSV, TSV, JSON, JSON lines or Parquet. A set in a row
-    is a list, except in CSV and TSV: see `as_text`. Return notes.
+    The suffix of the file sets the format: CSV, TSV, JSON, JSON lines or Parquet. A set in a row is
+    a list, except in CSV and TSV: see `as_text`.
     """
     ending = find_ending(output)
     notes: list[str] = []
@@ -193,7 +193,7 @@ def _as_frame(rows: pl.DataFrame | list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
-    """Write each table to a temporary file, then all into one."""
+    """Write each table to a temporary file, then concatenate the files."""
     with TemporaryDirectory(dir=path.parent, prefix=".definetti-") as folder:
         files = []
         for number, frame in enumerate(frames):
@@ -207,7 +207,7 @@ def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     r"""Return a table for CSV, and whether fields were escaped.
 
     A list becomes one field with bars between its labels, ``sun|a\|b|2``; text that a spreadsheet
-    would take for a formula is escaped, in the header, too.
+    would read as a formula is escaped, also in the header.
     """
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     label = pl.element().cast(pl.String).str.replace_all(r"([\\|])", r"\$1")
@@ -219,12 +219,12 @@ def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file, whole or not at all, or say why it could not be written."""
+    """Write a file atomically, or raise BadTable with the reason."""
     try:
         replace_file(output, write)
     except Exception as error:
         if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
-            raise  # not the disk's fault, nor the table's
+            raise  # neither the disk nor the table caused it
         reason = error.strerror if isinstance(error, OSError) else None
         reason = reason or str(error).split("\n", 1)[0]
         raise BadTable(f"output {output} could not be written: {reason}") from None
@@ -236,9 +236,9 @@ def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
 def list_prediction_steps(
     prediction: Any, lag: int, level: Any, keys: list[dict[str, Any]], beyond: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return a row per step: its keys, the set, the best state, and a number for each state.
+    """Return a row per step: keys, set, best state, and a p-value or probability per state.
 
-    Keys are the other columns of new rows, and `beyond` those of steps after the last.
+    `keys` are the other columns of new rows; `beyond` replaces them for steps after the last row.
     """
     from definetti.sets import StepSets
 
@@ -262,7 +262,7 @@ def list_prediction_steps(
 
 
 def is_prediction_file(path: Path) -> bool:
-    """Tell by its columns whether `definetti predict` wrote a file."""
+    """Return whether a file has the columns that `definetti predict` writes."""
     columns = read_columns(path)
     own = columns[columns.index("step") :] if "step" in columns else []
     numbers = all(column.startswith(("p_", "probability_")) for column in own[5:])
@@ -270,12 +270,12 @@ def is_prediction_file(path: Path) -> bool:
 
 
 def name_key(column: str, results: Iterable[str]) -> str:
-    """Return the name of a column of the file beside results of which one may have this name."""
+    """Prefix the name of an input column with ``file_`` if a result column has the same name."""
     return f"file_{column}" if column in results else column
 
 
 def list_rows(keys: pl.DataFrame, row: Any, truth: Any) -> pl.DataFrame:
-    """Return the key columns of a file, then the number and the state of each row."""
+    """Return the key columns of a file with the row number and the true state of each row."""
     named = [series.alias(name_key(series.name, BACKTEST_COLUMNS)) for series in keys.get_columns()]
     return pl.DataFrame([*named, pl.Series("row", row), pl.Series("truth", truth)])
 
@@ -286,7 +286,7 @@ def list_backtest_steps(
     rows: pl.DataFrame,
     places: Mapping[Any, IntArray],
 ) -> pl.DataFrame:
-    """Return a row per step: series after series, and each level by level."""
+    """Return a row per step, ordered by series and then by level."""
     *keys, _, _ = rows.columns
     types: dict[str, Any] = {
         "window": pl.Int64, "confidence": pl.Series(levels).dtype,
@@ -305,7 +305,7 @@ def list_backtest_steps(
 
 
 def _list_results(evaluation: Evaluation, level: float | str) -> tuple[IntArray, Any]:
-    """Return the row of each step, and columns of its results."""
+    """Return the row number of each step, and the columns of results."""
     windows = len(evaluation.covered)
     steps = len(evaluation.truth) // windows
     at = (evaluation.begins[:, None] + np.arange(steps)).ravel()
@@ -326,12 +326,12 @@ def _list_results(evaluation: Evaluation, level: float | str) -> tuple[IntArray,
 
 
 def is_backtest_file(path: Path) -> bool:
-    """Tell by its columns whether `definetti backtest` wrote a file with a row per step."""
+    """Return whether a file has the columns of `definetti backtest` with a row per step."""
     return read_columns(path)[-len(BACKTEST_COLUMNS) :] == BACKTEST_COLUMNS
 
 
 def is_series_file(path: Path) -> bool:
-    """Tell by its columns whether `definetti backtest` wrote a file with a row per series."""
+    """Return whether a file has the columns of `definetti backtest` with a row per series."""
     from definetti.evaluation.series import SeriesEvaluation
 
     return read_columns(path) == list(SeriesEvaluation([]).to_dict())
