@@ -1,4 +1,4 @@
-"""`python -m definetti` is the command `definetti`, and `main` is what its script calls."""
+"""Entry point of the command `definetti`, also as `python -m definetti`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import sys
 
 from definetti._system import interrupts, terminal
 
-INTERRUPTED = 130  # what typer makes of Ctrl-C
+INTERRUPTED = 130  # exit code of typer on Ctrl-C
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is heard from here on, before anything large is loaded."""
+    """Run the command line; handle Ctrl-C before large modules are loaded."""
     try:
         interrupts.listen_for_interrupts()
         terminal.guard_output()
         run()
-    except KeyboardInterrupt:  # wherever it came, what follows on an error or an end included
+    except KeyboardInterrupt:  # also while an error or the exit is handled
         interrupts.end()
     except Exception:
         if not interrupts.is_stopping():
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def run() -> None:
-    """Run the command line, and end as it ended."""
+    """Run the command line; exit with its code, or report that output failed."""
     try:
         from definetti.cli import app
 
@@ -32,7 +32,7 @@ def run() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             interrupts.end()
-        if terminal.has_failed():  # whatever others made of it
+        if terminal.has_failed():  # whatever the exit code is
             sys.exit(terminal.tell_failure())
         raise
     except OSError:

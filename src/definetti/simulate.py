@@ -1,4 +1,4 @@
-"""Hidden Markov models to try things on."""
+"""Simulate sequences of hidden Markov models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from definetti._system.compiled import kernel
 
 
 class Sample(NamedTuple):
-    """Observations and the states behind them."""
+    """Observations and the hidden states that generated them."""
 
     observations: Any
     states: Any
@@ -25,14 +25,14 @@ def sample(
     length: int,
     rng: np.random.Generator,
 ) -> Sample:
-    """Draw a sequence from a model, as codes.
+    """Draw a sequence of codes from a hidden Markov model.
 
     Parameters
     ----------
     initial, transition, emission : (n,), (n, n) and (n, m) probabilities of the first state, the
         next state and the symbols, in rows that sum to one
-    length : how many steps to draw
-    rng : where random numbers come from
+    length : the number of steps
+    rng : generator of the random numbers
 
     Examples
     --------
@@ -50,7 +50,7 @@ def sample(
 def _walk(
     begin: FloatArray, steps: FloatArray, emitted: FloatArray, uniforms: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the observations and states that uniform numbers pick, (2, T), by laws summed up."""
+    """Return the observations and states of (2, T) uniforms, by cumulative probabilities."""
     length = uniforms.shape[1]
     observations, states = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
     law = begin
@@ -63,25 +63,25 @@ def _walk(
 
 @kernel
 def _pick(law: FloatArray, uniform: float) -> int:
-    """Return where a number falls among sums that rise, the last of which may be short of one."""
+    """Return the index of the first cumulative probability above a uniform, or the last index."""
     place = 0
     while place < len(law) - 1 and law[place] <= uniform:
         place += 1
     return place
 
 
-# Days that are sunny or rainy, and what a neighbour carries.
+# Sunny or rainy days, and what a neighbour carries.
 INITIAL = np.array([0.7, 0.3])
 TRANSITION = np.array([[0.9, 0.1], [0.2, 0.8]])
 EMISSION = np.array([[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]])
 
 
 def weather_series(number: int, length: int, random_state: Any = None) -> Sample:
-    """Draw many series of `weather` at once, as codes: ``(number, length)`` each.
+    """Draw many series of `weather` at once, as two arrays of codes, ``(number, length)``.
 
     Parameters
     ----------
-    number, length : how many series, and how many days each has
+    number, length : the number of series, and the number of days in each
     random_state : the seed, an int or a list of them; fresh random numbers if left out
 
     Examples
@@ -105,11 +105,11 @@ def weather_series(number: int, length: int, random_state: Any = None) -> Sample
 
 
 def weather(length: int, random_state: int | None = None) -> Sample:
-    """Draw days that are sunny or rainy, and what a neighbour carries.
+    """Draw sunny and rainy days (states), and what a neighbour carries (observations).
 
     Parameters
     ----------
-    length : how many days
+    length : the number of days
     random_state : the seed, an int; fresh random numbers if left out
 
     Examples

@@ -1,1 +1,1 @@
-"""What everything stands on: arrays, compiled functions, files, signals, terminals. All private."""
+"""Private foundations: arrays, compiled functions, files, signals and terminals."""

@@ -1,4 +1,4 @@
-"""The two array types that every kernel speaks."""
+"""Array types of the kernels, and conversions of whole numbers."""
 
 import math
 from typing import Any
@@ -11,23 +11,23 @@ from definetti._system.interrupts import hold_signals
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-CodeArray = npt.NDArray[np.signedinteger[Any]]  # of whatever size will do
+CodeArray = npt.NDArray[np.signedinteger[Any]]  # of any integer size
 
 
 def as_codes(codes: CodeArray, most: int) -> CodeArray:
-    """Return whole numbers, none beyond `most`, in 32 bits where that holds them."""
+    """Convert whole numbers, at most `most`, to 32 bits if they fit, else to 64."""
     return codes.astype(np.int32 if most < 2**31 else np.int64, copy=False)
 
 
 def as_short_codes(codes: CodeArray, most: int) -> CodeArray:
-    """Return whole numbers, none beyond `most`, in 8 or 16 bits where that holds them."""
+    """Convert whole numbers, at most `most`, to 8 or 16 bits if they fit, else as `as_codes`."""
     if most < 2**15:
         return codes.astype(np.int8 if most < 2**7 else np.int16, copy=False)
     return as_codes(codes, most)
 
 
 def as_float(value: Any) -> float:
-    """Return a number as a machine number: an infinity where it is beyond what one holds."""
+    """Convert a number to float; return an infinity on overflow."""
     try:
         return float(value)
     except OverflowError:
@@ -35,7 +35,7 @@ def as_float(value: Any) -> float:
 
 
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return where each distinct row is first, which of them each row is, and their numbers."""
+    """Return the first position, the inverse and the counts of distinct rows, as `numpy.unique`."""
     if not rows.size:
         return rows[:, 0], rows[:, 0], rows[:, 0]
     low = int(rows.min())
@@ -43,14 +43,14 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     if base ** rows.shape[1] < 2**62:
         places = base ** np.arange(rows.shape[1] - 1, -1, -1)
         return distinct_numbers((rows - low) @ places)
-    # An interrupt while numpy compares whole rows would come out as a TypeError.
+    # numpy turns an interrupt while it compares rows into a TypeError.
     _, first, inverse, count = hold_signals(np.unique, (rows, True, True, True, 0))
     return first, inverse.ravel(), count
 
 
 @kernel
 def _counted(numbers: IntArray, low: int, room: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Do as `distinct_numbers` does where numbers lie close together, without sorting them."""
+    """Do as `distinct_numbers` for numbers in a small range, without sorting."""
     name = np.full(room, -1, dtype=np.int64)
     for k in range(len(numbers) - 1, -1, -1):
         name[numbers[k] - low] = k
@@ -69,7 +69,7 @@ def _counted(numbers: IntArray, low: int, room: int) -> tuple[IntArray, IntArray
 
 
 def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Do as `distinct_rows` does, for numbers."""
+    """Return the first position, the inverse and the counts of distinct numbers."""
     if len(numbers):
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < len(numbers):
@@ -82,7 +82,7 @@ SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
-    """Return whole numbers in as few bytes as hold them all."""
+    """Convert whole numbers to the smallest signed type that holds them all."""
     if not numbers.size:
         return numbers.astype(np.int8)
     low, high = int(numbers.min()), int(numbers.max())
@@ -91,7 +91,7 @@ def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
 
 
 def widened(numbers: Any) -> IntArray:
-    """Return such numbers as they were, and refuse what are none."""
+    """Convert numbers from `narrowed` back to 64 bits; refuse anything but whole numbers."""
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu" or numbers.ndim != 1:
         raise ValueError("there are no whole numbers where they should be")
     if numbers.size and int(numbers.max()) >= 2**63:

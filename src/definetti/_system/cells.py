@@ -1,4 +1,4 @@
-"""Long work in cells that are saved when done: on one machine or many, and resumable."""
+"""Run long work in cells that are saved when done: resumable, on one machine or many."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Settings = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """One method at one point of a grid, repeated: what is named here decides all its numbers.
+    """One method at one point of a grid, repeated; its fields determine all its numbers.
 
-    `point` is what the data depend on, `method` what is done with them: names and plain values.
+    The data depend on `point`, and `method` describes their analysis: names and plain values.
     """
 
     experiment: str
@@ -40,18 +40,18 @@ class Cell:
 
     @cached_property
     def text(self) -> str:
-        """All of it as text, the same on every machine."""
+        """All fields as text, the same on every machine."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @cached_property
     def key(self) -> str:
-        """A name for a file, different for every cell."""
+        """A file name, different for every cell."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @cached_property
     def _entropy(self) -> int:
-        # Not the method: all methods are to see the same data. Not the number of repetitions:
-        # the first hundred of five hundred are a hundred.
+        # Without the method: all methods get the same data. Without the number of repetitions:
+        # a run of 500 begins with the same 100 as a run of 100.
         place = json.dumps([self.experiment, self.point])
         return int.from_bytes(hashlib.sha256(place.encode()).digest()[:16], "big")
 
@@ -64,35 +64,35 @@ LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its
 
 
 class Store:
-    """A folder of finished cells, made when the first is kept."""
+    """A folder of finished cells, made when the first is saved."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, cell: Cell) -> list[Any] | None:
-        """Return the records of a cell; None if it is not there, or not whole."""
+        """Return the records of a cell; None if its file is missing or incomplete."""
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
             records: list[Any] = kept["records"]
             whole = json.dumps(kept["cell"], sort_keys=True) == cell.text
             return records if whole and len(records) == cell.repetitions else None
-        except (OSError, ValueError, KeyError, TypeError):  # absent, cut short, or edited
+        except (OSError, ValueError, KeyError, TypeError):  # missing, truncated or edited
             return None
 
     def keep(self, cell: Cell, records: list[Any]) -> None:
-        """Write the records of a cell, wholly or not at all."""
+        """Write the records of a cell atomically."""
         text = json.dumps({"cell": json.loads(cell.text), "records": records})
         replace_file(self._path(cell), lambda path: path.write_text(text, encoding="utf-8"))
 
     def forget(self, cells: Iterable[Cell]) -> None:
-        """Remove cells, so that they are worked out anew."""
+        """Remove cells, so that they are computed again."""
         for cell in cells:
             self._path(cell).unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Remove what a killed run has left half-written."""
+        """Remove half-written files of killed runs."""
         for path in self.folder.glob("*.part"):
-            with suppress(OSError):  # another run may sweep as well
+            with suppress(OSError):  # another run may remove it first
                 if time.time() - path.stat().st_mtime > LEFT_OVER:
                     path.unlink()
 
@@ -104,7 +104,7 @@ Work = Callable[[Cell, range], list[Any]]
 
 
 def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **options: Any) -> list[list[Any]]:
-    """Work out cells as `iterate_cells` does, and return the records of all."""
+    """Compute cells as `iterate_cells` does, and return the records of all."""
     return list(iterate_cells(cells, work, folder, **options))
 
 
@@ -119,11 +119,11 @@ def iterate_cells(
     verbose: bool = False,
     what: str = "cells",
 ) -> Iterator[list[Any]]:
-    """Work out cells that are not in a folder yet, then read one after the other from it.
+    """Compute cells that are not in the folder yet, then yield the records of each cell from it.
 
-    `work` returns one record a repetition, of plain values, from `Cell.generator` alone, so that no
-    number depends on who worked out what, and when; it must be importable, as it is sent to other
-    processes. Only the process that calls writes files. Workers may be on other machines:
+    `work` returns one record of plain values per repetition, from `Cell.generator` alone, so that
+    no number depends on the worker or the order; it must be importable, since it is sent to other
+    processes. Only the calling process writes files. Workers may be on other machines:
     ``joblib.parallel_config("dask")`` sends the same chunks to a cluster.
     """
     store = Store(folder)
@@ -167,13 +167,13 @@ def _run_parts(
         n_jobs=checked_jobs(n_jobs, len(tasks)), prefer="processes",
         return_as="generator_unordered", initializer=end_with_parent, initargs=(os.getpid(),),
     )  # fmt: skip
-    with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # at their start
+    with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # while workers start
         results = parallel(delayed(_run_part)(work, cell, part) for cell, part in tasks)
     yield from results
 
 
 def _run_part(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:
-    """Work out a part, and say of what: results come in any order."""
+    """Compute a part; return the key and first repetition with it, since results are unordered."""
     records = work(cell, part)
     if len(records) != len(part):
         raise ValueError(f"work returned {len(records)} records for {len(part)} repetitions")

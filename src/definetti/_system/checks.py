@@ -1,4 +1,4 @@
-"""Parameters checked whenever they are used, with errors and warnings that name the remedy."""
+"""Check parameters when they are used; errors and warnings name the remedy."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from definetti._system.arrays import FloatArray
 
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
-RESAMPLES = 999  # draws, where rearrangements are too many to be counted
-# Of every backtest: the share of the labelled rows before its first window, and the most windows.
+RESAMPLES = 999  # draws, where there are too many rearrangements to enumerate
+# Defaults of a backtest: the share of labelled rows before the first window, and most windows.
 START, WINDOWS = 0.5, 500
-MOST_RESAMPLES = 10**6  # draws, of which each costs a pass over the rows
+MOST_RESAMPLES = 10**6  # each draw costs a pass over the rows
 PACKAGE = str(Path(__file__).parent.parent)
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message in one line: what is long by its type."""
+    """Return the repr of a value for a message; only the type of long values."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 
 
 def checked_number(value: Any, name: str) -> int:
-    """Return a whole number of at least one."""
+    """Check and return a whole number of at least one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number ≥ 1, got {shown(value)}")
     return int(value)
 
 
 def checked_resamples(value: Any) -> int:
-    """Return a number of draws; refuse more than tell anything, which would never end."""
+    """Check and return a number of draws; refuse more than `MOST_RESAMPLES`."""
     number = checked_number(value, "n_resamples")
     if number > MOST_RESAMPLES:
         raise ValueError(
@@ -49,12 +49,12 @@ def checked_resamples(value: Any) -> int:
 
 
 def checked_share(value: Any, name: str) -> float:
-    """Return a share of rows."""
+    """Check and return a share of rows."""
     return checked_fraction(value, name, "try 0.5")
 
 
 def checked_fraction(value: Any, name: str, remedy: str) -> float:
-    """Return a number between 0 and 1, both excluded."""
+    """Check and return a number between 0 and 1, both excluded."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 < value < 1:
         raise ValueError(
@@ -65,7 +65,7 @@ def checked_fraction(value: Any, name: str, remedy: str) -> float:
 
 
 def checked_jobs(n_jobs: Any, most: int) -> int | None:
-    """Return how many threads or processes to use, no more than there is work for."""
+    """Check `n_jobs`; return it, limited to the number `most` of tasks."""
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if n_jobs is not None and not (whole and n_jobs):
         raise ValueError(
@@ -77,7 +77,7 @@ def checked_jobs(n_jobs: Any, most: int) -> int | None:
 def checked_model(
     initial: Any, transition: Any, emission: Any, first: str = "initial"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the laws of a hidden Markov model: probabilities that sum to one and fit together."""
+    """Check and return the parameters of a hidden Markov model: shapes, and sums of one."""
     laws = {}
     for name, law in ((first, initial), ("transition", transition), ("emission", emission)):
         laws[name] = np.asarray(law, dtype=np.float64)
@@ -101,7 +101,7 @@ def checked_model(
 
 
 def check_scalar(value: Any, name: str, remedy: str) -> None:
-    """Refuse anything but one number, such as a list of them or a series of one."""
+    """Refuse anything but one number, such as a list or a series."""
     if isinstance(value, (int, float, Real, Decimal, np.number)) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     ):
@@ -117,12 +117,12 @@ def checked_limit(value: Any, name: str) -> None:
 
 
 def is_auto(parameter: Any) -> bool:
-    """Tell whether a parameter is left to be chosen; it may be an object of any kind."""
+    """Return whether a parameter of any type is the text ``auto``."""
     return isinstance(parameter, str) and parameter == "auto"
 
 
 def checked_choice(value: Any, contract: Any, name: str, others: str = "") -> Any:
-    """Return an object that fulfils a contract, given by its name or as it is."""
+    """Return an instance of a base class, given by its name or as an object."""
     if isinstance(value, contract):
         return value
     if isinstance(value, str) and value in contract.named:
@@ -140,9 +140,9 @@ def checked_flag(value: Any, name: str) -> None:
 
 
 def entropy_of(random_state: Any, ahead: bool = False) -> int:
-    """Turn what scikit-learn calls a random state into the seed of all streams of a fit.
+    """Return the seed of all random streams of a fit from a random state, as in scikit-learn.
 
-    With `ahead` a generator is left as it is, to give the same number again.
+    With `ahead` the state of a generator does not change: the next call returns the same seed.
     """
     if ahead and isinstance(random_state, np.random.RandomState):
         random_state = deepcopy(random_state)
@@ -152,7 +152,7 @@ def entropy_of(random_state: Any, ahead: bool = False) -> int:
         source = random_state.bit_generator
         before = source.state if ahead else {}
         seed = int(random_state.integers(2**63))
-        if ahead:  # put back, which takes a tenth of the time of a copy
+        if ahead:  # resetting takes a tenth of the time of a copy
             source.state = before
         return seed
     if isinstance(random_state, np.random.RandomState):
@@ -166,7 +166,7 @@ def entropy_of(random_state: Any, ahead: bool = False) -> int:
 
 
 def checked_prior(value: Any, name: str = "prior") -> None:
-    """Refuse what cannot be a number of pseudo-observations."""
+    """Refuse anything but a finite number of pseudo-observations, at least zero."""
     number = np.nan
     if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
         with suppress(OverflowError):
@@ -176,7 +176,7 @@ def checked_prior(value: Any, name: str = "prior") -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn of what was asked for, naming the first line outside of the package that led here."""
+    """Issue a warning that names the first calling line outside of the package."""
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         depth, frame = depth + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and that are read within limits of memory."""
+"""Write files atomically, and limit the memory that reading a file takes."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ import numpy.typing as npt
 from definetti._system.interrupts import mark_writing
 from definetti.exceptions import LoadError
 
-# What ends a process without further ado; Ctrl-C is an exception, and needs no more than `finally`.
+# Signals that end a process at once; Ctrl-C raises an exception, for which `finally` suffices.
 ENDS = [
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
-PIECE = 2**16  # characters that are looked at together
+PIECE = 2**16  # characters processed at a time
 QUOTE = ord('"')
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file beside its place and move it there: no one ever sees half of it.
+    """Write a temporary file beside a path and move it there, so that no file is half-written.
 
-    A file that is there keeps its mode, and a link stays one: what it leads to is replaced.
+    An existing file keeps its mode; a link stays a link, and its target is replaced.
     """
     place = find_destination(path)
     mode = S_IMODE(place.stat().st_mode) if place.exists() else None
     place.parent.mkdir(parents=True, exist_ok=True)
-    # Nobody can guess the name, and what is there already is not opened, a link least of all. The
-    # umask is the system's to apply: it cannot be read without being changed for all threads.
+    # The name is random, and an existing file or link is never opened. `touch` applies the umask,
+    # which cannot be read without changing it for all threads.
     part = place.with_name(f".{secrets.token_hex(8)}.part")
     with mark_writing(), remove_if_ended(part):
         try:
@@ -53,14 +53,14 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
 
 
 def find_destination(path: Path) -> Path:
-    """Return where a file will be written: where the links lead, there or not.
+    """Return the path that a file will have after links are followed; it need not exist.
 
-    Refused is what cannot be moved into place: folders, pipes, devices, and links in a circle.
+    Raise OSError for folders, pipes, devices and circular links.
     """
     place = Path(os.path.realpath(path))
     if place.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    # A link to /dev/stdout leads to a name that is none, so the path itself is asked.
+    # Test the path itself: a link to /dev/stdout resolves to a name that does not exist.
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not S_ISREG(path.stat().st_mode):
@@ -70,9 +70,9 @@ def find_destination(path: Path) -> Path:
 
 @contextmanager
 def remove_if_ended(part: Path) -> Iterator[None]:
-    """Remove a file if a signal ends the process, which then ends as it would have.
+    """Remove a file if a signal ends the process, then let the signal end it.
 
-    Who handles these signals, or ignores them, goes on doing so. Only the main thread can listen.
+    Existing handlers stay in place. Only the main thread can set handlers.
     """
     listens = threading.current_thread() is threading.main_thread()
     taken = [end for end in ENDS if listens and signal.getsignal(end) is signal.SIG_DFL]
@@ -92,7 +92,7 @@ def remove_if_ended(part: Path) -> Iterator[None]:
 
 
 class Budget:
-    """Bytes of memory that were claimed so far, and the most that may be."""
+    """Bytes of memory claimed so far, and their limit."""
 
     def __init__(self, limit: float) -> None:
         self.claimed, self.limit = 0, limit
@@ -103,7 +103,7 @@ _current: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def count_memory(limit: float = math.inf) -> Iterator[Budget]:
-    """Count what `claim_memory` is called with, and refuse more than a limit."""
+    """Sum the sizes passed to `claim_memory`; refuse more than a limit."""
     budget = Budget(limit)
     token = _current.set(budget)
     try:
@@ -115,7 +115,7 @@ def count_memory(limit: float = math.inf) -> Iterator[Budget]:
 def claim_memory(size: int) -> None:
     """Count memory that reading a file is about to allocate; raise LoadError beyond the limit.
 
-    The same is counted while a file is written, so that no file is written that cannot be read.
+    The same sizes are counted while writing, so that every written file can be read.
     """
     budget = _current.get()
     if budget is None:
@@ -129,7 +129,7 @@ def claim_memory(size: int) -> None:
 
 
 def make_plain(value: Any) -> Any:
-    """Return values for strict JSON: None for numbers that are not finite, and text for keys."""
+    """Convert values for strict JSON: None for numbers that are not finite, text for keys."""
     if isinstance(value, dict):
         return {str(key): make_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -138,24 +138,24 @@ def make_plain(value: Any) -> Any:
 
 
 def structure(text: str) -> Iterator[npt.NDArray[np.uint8]]:
-    r"""Yield the UTF-8 bytes of JSON that lie outside strings, in pieces.
+    r"""Yield the UTF-8 bytes of JSON outside of strings, in pieces.
 
-    Up to the first character that is not JSON, strings are those that a parser finds.
+    Strings are those of a JSON parser, up to the first syntax error.
     """
-    if "\\" in text:  # pairs of backslashes first: what is left escapes the next character
+    if "\\" in text:  # drop pairs of backslashes first: any other escapes the next character
         text = text.replace("\\\\", "").replace('\\"', "")
     inside = False
     for begin in range(0, len(text), PIECE):
         piece = text[begin : begin + PIECE].encode("utf-8", "surrogatepass")
         signs = np.frombuffer(piece, dtype=np.uint8)
         quotes = signs == QUOTE
-        in_string = np.logical_xor.accumulate(quotes) ^ inside  # the quote that opens included
+        in_string = np.logical_xor.accumulate(quotes) ^ inside  # includes the opening quote
         inside = bool(in_string[-1])
         yield signs[~(in_string | quotes)]
 
 
 def measure_depth(text: str) -> int:
-    """Return how many brackets of JSON text are open at most, those inside strings not counted."""
+    """Return the maximal depth of brackets in JSON text, outside of strings."""
     depth = deepest = 0
     for signs in structure(text):
         opens = (signs == ord("[")) | (signs == ord("{"))

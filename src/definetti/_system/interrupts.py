@@ -1,14 +1,13 @@
-"""Signals, Ctrl-C and workers: what interrupts or ends the process, and when it may.
+"""Signals, Ctrl-C and worker processes: when they may interrupt or end the process.
 
-Kernels cannot bear an exception on their way in and out. `hold_signals` lets signals wait there. A
-handler written in Python, such as the one that turns Ctrl-C into a KeyboardInterrupt, runs in the
-main thread, wherever that is about to run Python. To block signals would not do: the system hands
-them to some other thread then, and the handler runs all the same.
+An exception must not be raised while a kernel takes arguments or returns results, so `hold_signals`
+delays signals there. Handlers in Python, such as the one that turns Ctrl-C into KeyboardInterrupt,
+run in the main thread whenever it executes Python. Blocking signals would not help: the system
+delivers them to another thread, and the handler still runs in the main thread.
 
-The command `definetti` ends on Ctrl-C in one line and exit code 1. A KeyboardInterrupt is an
-exception like others, and while modules are loaded it may be swallowed, be turned into an
-ImportError, or be printed by someone else. So a process that is only loading leaves at once; one
-that may have files to tidy up is interrupted as usual.
+The command `definetti` ends on Ctrl-C with one line and exit code 1. While modules are loaded, a
+KeyboardInterrupt may be swallowed, turned into an ImportError, or printed by other code. So a
+process that is only loading exits at once; a process with files to tidy up gets the exception.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-# Those whose handlers are apt to raise something. The last is the first to be heard again.
+# Signals whose handlers may raise exceptions. The last one is released first.
 HELD = tuple(
     int(getattr(signal, name)) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)
 )
 _noted: set[int] = set()
-_held = False  # whether the main thread is in a call that holds them
+_held = False  # whether the main thread is in a call that holds signals
 CODE = 1
 MESSAGE = "definetti: stopped; no file is half-written"
 LOADER = "<frozen importlib._bootstrap"
 SHOW_CURSOR = "\x1b[?25h"  # a progress bar hides it
 _state = {"asked": False, "writing": 0}
-PAUSE = 0.5  # seconds between two looks
+PAUSE = 0.5  # seconds between two checks of the parent process
 
 
 def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
-    """Call a function; signals that come meanwhile are given to their handlers afterwards."""
-    if _held or get_ident() != main_thread().ident:  # no handler runs in other threads
+    """Call a function; run the handlers of signals that arrive meanwhile after it returns."""
+    if _held or get_ident() != main_thread().ident:  # handlers run in the main thread only
         return call(*arguments)
     handlers = [(number, getsignal(number)) for number in HELD]
     return _hold_each(call, arguments, [pair for pair in handlers if callable(pair[1])])
@@ -56,7 +55,7 @@ def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Res
 def _hold_each(
     call: Callable[..., Result], arguments: tuple[Any, ...], handlers: list[tuple[int, Any]]
 ) -> Result:
-    """Hold the first of some signals, then the others, then call."""
+    """Hold the signals recursively, then call the function."""
     global _held
     if not handlers:
         _held = True
@@ -71,7 +70,7 @@ def _hold_each(
     finally:
         try:
             handle(number, handler)
-        except BaseException:  # raised by the handler of another signal, before this was done
+        except BaseException:  # the handler of another signal raised first
             handle(number, handler)
             raise
         finally:
@@ -85,24 +84,24 @@ def _note_signal(number: int, frame: FrameType | None) -> None:
 
 
 def listen_for_interrupts() -> None:
-    """Take Ctrl-C over, for the rest of the process; where it is ignored, it stays so."""
+    """Install the handler of Ctrl-C for the rest of the process, unless Ctrl-C is ignored."""
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _handle_interrupt)
         sys.unraisablehook = _handle_unraisable
-        # Done last of all that is done at exit, by when Python no longer keeps any handler.
+        # Runs last at exit, when Python no longer has handlers.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def is_stopping() -> bool:
-    """Tell whether Ctrl-C was pressed: then any error may be a consequence of it."""
+    """Return whether Ctrl-C was pressed: then any error may be a consequence of it."""
     return bool(_state["asked"])
 
 
 @contextmanager
 def mark_writing() -> Iterator[None]:
-    """Mark what has files to tidy up: there Ctrl-C never leaves at once."""
+    """Mark a block with files to tidy up, in which Ctrl-C does not exit at once."""
     _state["writing"] += 1
     try:
         yield
@@ -112,14 +111,14 @@ def mark_writing() -> Iterator[None]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: who started them ends them, without tracebacks."""
+    """Start processes with Ctrl-C blocked: the parent ends them, without tracebacks."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # would let Ctrl-C in again if it were started together with the others
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # passed on to processes
+    ensure_running()  # starting it later would unblock Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by processes
     try:
         yield
     finally:
@@ -127,18 +126,18 @@ def block_interrupts() -> Iterator[None]:
 
 
 def leave() -> None:
-    """Say so and end the process, without anything that could fail on the way."""
+    """Print the message and end the process, with no step that could fail."""
     cursor = SHOW_CURSOR if sys.stderr is not None and sys.stderr.isatty() else ""
     try:
-        os.write(2, f"{cursor}{MESSAGE}\n".encode())  # the buffer may be in use right now
+        os.write(2, f"{cursor}{MESSAGE}\n".encode())  # the buffer may be in use
     finally:
         os._exit(CODE)
 
 
 def end() -> None:
-    """Leave; where processes work for this one, say so and end in the regular way.
+    """End the process: at once, or by a regular exit if there are worker processes.
 
-    There those who began them end them; by themselves they would wait for more for minutes.
+    A regular exit ends the workers, which would otherwise wait for minutes.
     """
     if not _has_workers():
         leave()
@@ -148,9 +147,9 @@ def end() -> None:
 
 
 def prepare_exit() -> None:
-    """Let Ctrl-C cut short what others do at exit, and be told of once and by us alone."""
+    """Let Ctrl-C during exit end the process at once, with one message."""
     if is_stopping():
-        warnings.simplefilter("ignore")  # of tasks that were cancelled, say
+        warnings.simplefilter("ignore")  # for example of cancelled tasks
     if signal.getsignal(signal.SIGINT) is _handle_interrupt:
         signal.signal(signal.SIGINT, lambda *_: os._exit(CODE) if is_stopping() else leave())
 
@@ -163,7 +162,7 @@ def _handle_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def is_loading(frame: FrameType | None) -> bool:
-    """Tell whether a module is being loaded."""
+    """Return whether a module is being loaded."""
     while frame is not None:
         if frame.f_code.co_filename.startswith(LOADER):
             return True
@@ -181,7 +180,7 @@ def _has_workers() -> bool:
 
 
 def _handle_unraisable(what: Any) -> None:
-    """Leave, too, where someone's callback has swallowed Ctrl-C."""
+    """End the process if a callback swallowed Ctrl-C."""
     if not isinstance(what.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(what)
     elif not _has_to_tidy_up():
@@ -189,9 +188,9 @@ def _handle_unraisable(what: Any) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process when its parent has ended, a kill included; called as a worker starts.
+    """End this process when its parent ends or is killed; called as a worker starts.
 
-    An idle worker would not notice for minutes. Windows keeps the number of a parent that is gone.
+    An idle worker would not notice for minutes. Windows keeps the id of a parent that has ended.
     """
     if sys.platform != "win32":
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
@@ -200,4 +199,4 @@ def end_with_parent(parent: int) -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PAUSE)
-    os._exit(1)  # from a thread, whatever the worker is at; only the parent writes files
+    os._exit(1)  # from a thread, at any time; only the parent writes files

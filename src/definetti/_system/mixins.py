@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-# Kept apart from the objects, so that copies, pickles and files hold none.
+# Separate from the objects, so that copies, pickles and files contain no locks.
 _locks: WeakKeyDictionary[Locked, Any] = WeakKeyDictionary()
 _making = Lock()
 Self = TypeVar("Self", bound="Saved")
@@ -24,10 +24,10 @@ Owner = TypeVar("Owner", bound="Parametrized")
 
 
 class Named:
-    """The first base of a contract whose fulfilments are looked up by name.
+    """Registry of subclasses by name; must be the first base of an abstract base class.
 
-    ``class Full(Symmetry, name="full")`` enters `Symmetry.named`, which estimators, the command
-    line and the tests read; `known_as` is what a class is called in a result.
+    ``class Full(Symmetry, name="full")`` is added to `Symmetry.named`, which estimators, the
+    command line and the tests read; `known_as` is the name of a class in results.
     """
 
     named: ClassVar[dict[str, type[Any]]]
@@ -39,7 +39,7 @@ class Named:
             cls.named = {}
         cls.known_as = name or cls.__name__.lower()
         taken = cls.named.get(name)
-        # A module that is run again defines its classes again.
+        # Running a module again redefines its classes.
         if taken is not None and taken.__qualname__ != cls.__qualname__:
             raise ValueError(f"name={name!r} is taken by {taken.__name__}; choose another")
         if name:
@@ -51,8 +51,8 @@ class Named:
 class Parametrized:
     """Get, set and show the arguments of a constructor, as scikit-learn does.
 
-    Scikit-learn, which is slow to import, is imported only where one of its own functions calls. A
-    frozen dataclass has parameters, too: whoever holds it replaces it by one with others.
+    Scikit-learn is slow to import, and is imported only when one of its functions calls. The
+    parameters of a frozen dataclass are changed by replacing it in the object that holds it.
     """
 
     @classmethod
@@ -61,7 +61,7 @@ class Parametrized:
         return {name: parameter.default for name, parameter in signature(cls).parameters.items()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, with ``deep`` also those of the parameters, ``a__b``."""
+        """Return the parameters by name; with ``deep`` also nested parameters, as ``a__b``."""
         params = {name: getattr(self, name) for name in self._defaults()}
         for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):
@@ -72,7 +72,7 @@ class Parametrized:
         return params
 
     def set_params(self: Owner, **params: Any) -> Owner:
-        """Set parameters, those of parameters as ``a__b``; return the object itself."""
+        """Set parameters, nested ones as ``a__b``; return the object itself."""
         if _is_frozen(self):
             raise TypeError(
                 f"{type(self).__name__} cannot change; make another, with dataclasses.replace"
@@ -82,7 +82,7 @@ class Parametrized:
         return self
 
     def _changed(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return what is to be set: the parameters given, and those in which others change."""
+        """Return the parameters to set: those given, and those with nested changes."""
         known, changes = self._defaults(), {}
         nested: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
@@ -110,12 +110,12 @@ class Parametrized:
         return changes
 
     def __repr__(self) -> str:
-        """Show the parameters that are not the default."""
+        """Show the parameters that differ from their defaults."""
         defaults = self._defaults()
         shown = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if value is not defaults[name]  # whatever its type makes of ``==``
+            if value is not defaults[name]  # not ``==``, which a type may redefine
             and (type(value) is not type(defaults[name]) or repr(value) != repr(defaults[name]))
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -146,11 +146,10 @@ def _is_frozen(thing: Any) -> bool:
 
 
 class Locked:
-    """Base of objects whose public methods and properties hold a lock, each object its own.
+    """Base of objects whose public methods and properties hold a lock per object.
 
-    A call sees the object as it was after some other call, never in the middle of one. Calls may
-    be nested. Generators hold no lock between two items. Derived classes, too, have their public
-    methods and properties locked.
+    No call sees an object in the middle of another call. Calls may be nested. Generators hold no
+    lock between two items. Public methods and properties of subclasses are locked as well.
     """
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -164,26 +163,26 @@ class Locked:
                 setattr(cls, name, member.getter(_lock_calls(member.fget)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Copy all of it as it was between two calls."""
+        """Return a deep copy of the state between two calls."""
         copied = memo[id(self)] = type(self).__new__(type(self))
         with holding(self):
             copied.__dict__.update(deepcopy(self.__dict__, memo))
         return copied
 
     def __copy__(self) -> Any:
-        """Copy it without its parts, and not by the way of a pickle."""
+        """Return a shallow copy, without pickling."""
         copied = type(self).__new__(type(self))
         with holding(self):
             copied.__dict__.update(self.__dict__)
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle a copy, since the parts are pickled when the lock is no longer held."""
+        """Pickle a copy, since attributes are pickled after the lock is released."""
         return super(Locked, deepcopy(self)).__reduce_ex__(protocol)
 
 
 def holding(thing: object) -> AbstractContextManager[Any]:
-    """Return a context in which no other thread uses an object, if it is one with a lock."""
+    """Return a context that holds the lock of an object, if it is `Locked`."""
     if not isinstance(thing, Locked):
         return nullcontext()
     lock: Any = _locks.get(thing)
@@ -203,34 +202,33 @@ def _lock_calls(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Saved(ABC):
-    """Something that a file can hold and that is more than the arguments it is made of.
+    """Base of objects that are saved to files with more state than their constructor arguments.
 
-    The files hold what `definetti.saving.allowed_classes` lists, so that a class also has a line
-    there.
+    A subclass must also be listed in `definetti.saving.allowed_classes`.
     """
 
     @abstractmethod
     def _saved(self) -> dict[str, Any]:
-        """Return all that is kept, by name: values that a file can hold."""
+        """Return the saved state by name: values that a file can hold."""
 
     @classmethod
     @abstractmethod
     def _restored(cls: type[Self], kept: dict[str, Any]) -> Self:
-        """Make it again of what was kept; raise an error where no such thing can have been saved.
+        """Restore an object from its saved state; raise an error if the state is impossible.
 
-        Files come from anywhere: what is used as an index, a size or a class is looked at here.
+        Files are not trusted: everything used as an index, a size or a class is checked here.
         """
 
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
-        """Return how many bytes `_restored` allocates, at most, beside what was kept."""
+        """Return the maximal number of bytes that `_restored` allocates beside the saved state."""
         return 0
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file that `definetti.load` reads, on another machine.
+        """Write the object to a file that `definetti.load` reads, also on another machine.
 
-        The file is there whole or not at all, replaces one of that name, and holds no code:
-        functions, networks and classes of your own are refused. Saved twice, it has the same bytes.
+        The file is written atomically, replaces an existing one, and holds no code: functions,
+        networks and classes of your own are refused. Saving twice gives the same bytes.
 
         Parameters
         ----------
@@ -256,13 +254,13 @@ class Saved(ABC):
 
 
 class Resumed(Saved):
-    """A dataclass that is saved as its parameters and its `state`, or what `restore` takes."""
+    """A dataclass saved as its parameters and the arguments of `restore`, by default `state`."""
 
     _resumed_from: ClassVar[tuple[str, ...]] = ("state",)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parameters by their names: with what `restore` takes, all there is to save."""
+        """The parameters by name, saved together with the arguments of `restore`."""
         return {field.name: getattr(self, field.name) for field in fields(cast(Any, self))}
 
     def _saved(self) -> dict[str, Any]:

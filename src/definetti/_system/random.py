@@ -1,4 +1,4 @@
-"""Random numbers: whole numbers in compiled code, and the uniforms that break ties."""
+"""Random whole numbers in compiled code, and the uniforms that break ties."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from definetti._system.compiled import kernel
 
 BITS = 2**53
 
-# Draws without replacement, up to which looking through them is cheaper than noting each.
+# Draws without replacement, up to which searching a list is cheaper than marking each.
 FEW = 32
-DRAWS = 4  # numbers of a Philox block, by which `advance` counts
+DRAWS = 4  # numbers per Philox block, the unit of `advance`
 
 
 @kernel
@@ -19,13 +19,13 @@ def draw_below(rng: np.random.Generator, bound: int) -> int:
     """Draw a whole number from 0 to ``bound - 1``, all with exactly the same probability."""
     share = BITS // bound
     while True:
-        number = int(rng.random() * BITS) // share  # 53 random bits, cut into equal shares
+        number = int(rng.random() * BITS) // share  # 53 random bits, in equal shares
         if number < bound:
             return number
 
 
 def tie_uniforms(entropy: int, key: int, rows: IntArray) -> FloatArray:
-    """Return the numbers, at places `rows` from 0, of the stream that entropy and key name."""
+    """Return the uniforms at positions `rows` of the stream with this entropy and key."""
     if not len(rows):
         return np.zeros(0)
     bits = np.random.Philox(np.random.SeedSequence(entropy, spawn_key=(1, key)))

@@ -1,4 +1,4 @@
-"""Standard output and error that take any character, and a progress bar."""
+"""Make standard output and error accept any character; show a progress bar."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-# What a terminal that knows ASCII alone is to show in place of our own signs.
+# ASCII replacements for the signs in our messages.
 SIGNS = {"≥": ">=", "≤": "<=", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x", "·": "."}
 LEGIBLE = "definetti.legible"
 BROKEN = 2  # exit code where standard output could not be written
 _failed: list[OSError] = []
 Item = TypeVar("Item")
-PATIENCE = 2.0  # seconds before the bar appears
+PATIENCE = 2.0  # seconds before the progress bar appears
 
 
 def guard_output() -> None:
-    """Let no character be an error, and remember what standard output fails with."""
+    """Replace characters that cannot be encoded, and record errors of standard output."""
     codecs.register_error(LEGIBLE, _spell_out)
     buffer = getattr(sys.stdout, "buffer", None)
     raw = getattr(buffer, "raw", buffer)
-    if type(raw) is io.FileIO:  # not so where someone listens in, nor in a console of Windows
+    if type(raw) is io.FileIO:  # not if output is captured, nor in a Windows console
         out: Any = Remembering(raw.fileno(), "w", closefd=False)
         out = out if raw is buffer else io.BufferedWriter(out)
         old: Any = sys.stdout
@@ -38,12 +38,12 @@ def guard_output() -> None:
 
 
 def has_failed() -> bool:
-    """Tell whether standard output could not be written: then errors are a consequence of it."""
+    """Return whether standard output could not be written: other errors then result from this."""
     return bool(_failed)
 
 
 def tell_failure() -> int:
-    """Say so, but for a reader that has seen enough, which is no failure; return the exit code."""
+    """Print the error of standard output and return the exit code; a closed pipe is no error."""
     reason = _failed[0]
     if reason.errno == errno.EPIPE:
         return 0
@@ -53,7 +53,7 @@ def tell_failure() -> int:
 
 
 class Remembering(io.FileIO):
-    """A file that fails once, and from then on drops what is written: nothing fails at exit."""
+    """A file that discards writes after its first error, so that nothing fails at exit."""
 
     def write(self, data: Any) -> int:
         if _failed:
@@ -66,7 +66,7 @@ class Remembering(io.FileIO):
 
 
 def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Spell signs out, and write letters as codes: question marks would make two labels one."""
+    """Replace signs by ASCII and letters by codes; question marks would merge labels."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     signs = error.object[error.start : error.end]
@@ -77,7 +77,7 @@ def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def show_progress(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iterator[Item]:
-    """Yield items; if `verbose`, show a bar once two seconds have passed, to who can see it."""
+    """Yield items; if `verbose`, show a bar after two seconds in a terminal or a notebook."""
     if not verbose:
         yield from items
         return
@@ -85,7 +85,7 @@ def show_progress(items: Iterable[Item], total: int, what: str, verbose: bool) -
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    # A file or a pipe keeps what was said, colours forced upon it or not.
+    # Show no bar in a file or a pipe, even if colours are forced.
     if not (console.is_jupyter or (console.is_terminal and console.file.isatty())):
         yield from items
         return

@@ -1,4 +1,4 @@
-"""Axes, states as rows, and labels drawn verbatim: shared by all plots."""
+"""Helpers of all plots: axes, rows of states, and verbatim labels."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 
-MOST_LABELS = 24  # states that have room for a name each
-# Invisible: matplotlib leaves names that begin with an underscore out of a legend.
+MOST_LABELS = 24  # maximal number of state names on the axis
+# Invisible prefix: matplotlib leaves names that begin with an underscore out of a legend.
 NOTHING = "\N{ZERO WIDTH SPACE}"
 
 
 def take_axes(ax: Any, width: float, height: float) -> Any:
-    """Return the axes given, or new ones."""
+    """Return the given axes, or new ones."""
     if ax is not None:
         return ax
     return take_pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def take_pyplot() -> Any:
-    """Import pyplot, or say how to install it."""
+    """Import pyplot, or raise ImportError with the command that installs it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -39,7 +39,7 @@ def draw_legend_below(ax: Any) -> None:
 
 
 def draw_rows(ax: Any, states: Sequence[Hashable], first: float, last: float) -> None:
-    """Make each state a row, the first at the top, with steps from left to right."""
+    """Set the axes to one row per state, the first at the top, with steps from left to right."""
     n = len(states)
     ax.set(xlim=(first - 0.5, last + 0.5), ylim=(n - 0.5, -0.5))
     shown = np.unique(np.linspace(0, n - 1, min(n, MOST_LABELS)).astype(int))
@@ -55,7 +55,7 @@ def draw_cells(ax: Any, shade: FloatArray, first: float = 1) -> Any:
         np.arange(n + 1) - 0.5,
         np.ma.masked_invalid(shade.T),
         cmap="Greys",
-        vmin=-0.25,  # so that the palest member differs from no member
+        vmin=-0.25,  # so that the palest cell differs from the background
         vmax=1.25,
         rasterized=steps * n > 2_000,
         edgecolors="white" if steps <= 60 else "none",
@@ -64,7 +64,7 @@ def draw_cells(ax: Any, shade: FloatArray, first: float = 1) -> Any:
 
 
 def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
-    """Draw the true states, and mark those that are not in the set of their step."""
+    """Draw the true states, and mark those outside of the set of their step."""
     from matplotlib.patheffects import withStroke
 
     places = np.arange(len(codes)) + first
@@ -72,7 +72,7 @@ def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
     line, *_ = ax.plot(places, codes, color="#d95f02", linewidth=0.6 if many else 1.4,
                        drawstyle="steps-mid" if many else "default", marker="o" if few else None,
                        markersize=5, label="true state", zorder=3)  # fmt: skip
-    if not many:  # orange and the middle of the scale are the same grey
+    if not many:  # in greyscale, orange equals the middle of the scale
         line.set_path_effects([withStroke(linewidth=3.4, foreground="white")])
     missed = ~np.asarray(inside)
     if missed.any():

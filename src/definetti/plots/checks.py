@@ -1,4 +1,4 @@
-"""Plot a diagnosis: residuals with exact bands, and each statistic among its draws."""
+"""Plot a diagnosis: residuals with exact bands, and test statistics with their draws."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from definetti.plots._axes import escape_name, take_axes, take_pyplot
 
 Picture = Literal["quantiles", "histogram", "autocorrelation"]
 PICTURES: tuple[Picture, ...] = ("quantiles", "histogram", "autocorrelation")
-SHOWN = 3  # kinds of residuals, where none is asked for
-PANEL = 2.6  # inches that a plot is wide at least
-TALL = 2.1  # and high
+SHOWN = 3  # default number of kinds of residuals
+PANEL = 2.6  # minimal width of a plot in inches
+TALL = 2.1  # height of a plot in inches
 
 
 def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) -> Any:
-    """Plot residuals with their bands, and each statistic among those of the draws.
+    """Plot residuals with exact bands, and the statistic of each test with its draws.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
     ['quantiles', 'histogram']
     """
     names = _choose(diagnosis, of)
-    across = 3 if width >= 3 * PANEL else 1  # three plots side by side, or one below the other
+    across = 3 if width >= 3 * PANEL else 1  # three plots in a row, or below each other
     rows = -(-len(diagnosis.tests) // max(2, int(width / PANEL)))
     per_row = -(-len(diagnosis.tests) // rows)
     down = [3 // across] * len(names) + [rows]
@@ -115,7 +115,7 @@ def plot_residuals(
 
 
 def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
-    """Plot the observed statistic of a test among those of the rearrangements; return the axes.
+    """Plot the statistic of a test and its histogram over rearrangements; return the axes.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _draw_curve(ax: Any, residuals: Residuals, picture: Picture) -> None:
     observed, both, alone = (
         values - base for values in (curve.observed, curve.simultaneous, curve.pointwise)
     )
-    if picture == "histogram":  # of bins, from edge to edge
+    if picture == "histogram":  # draw steps from edge to edge
         edges = np.arange(len(at) + 1) / len(at)
         at = np.repeat(edges, 2)[1:-1]
         observed, both, alone = (

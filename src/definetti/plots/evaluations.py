@@ -1,4 +1,4 @@
-"""Plot evaluated sets over time, and predictors side by side."""
+"""Plot evaluated sets over time, and compare predictors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from definetti.plots._axes import (
     take_axes,
 )
 
-MOST_CELLS = 1_500  # steps in one plot
+MOST_CELLS = 1_500  # maximal number of steps in one plot
 CELLS_AN_INCH = 140
-ROOM = 6.0  # inches
+ROOM = 6.0  # width in inches from which the legend is beside the plot
 
 
 def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
@@ -55,7 +55,7 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
 
 
 def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
-    """Plot the share of windows covered so far, with its 95 % interval, over time; return the axes.
+    """Plot the share of windows covered so far, with 95 % intervals, over time; return the axes.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     ax.fill_between(number[shown], bounds[:, 0], bounds[:, 1], color="0.85", label="95 % interval")
     so_far = covered.cumsum() / number
     ax.plot(number, so_far, color="black", linewidth=1.4, label="coverage so far")
-    if evaluation.levels is not None:  # on average, where states have levels of their own
+    if evaluation.levels is not None:  # the average level, if levels differ by state
         promised = float(np.nanmean(evaluation.levels))
         ax.axhline(promised, color="#d95f02", linestyle="--", label="promised")
     ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
@@ -95,13 +95,13 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     sizes, times = np.unique(np.round(widths).astype(int), return_counts=True)
     bars = ax.bar(sizes, times / times.sum(), color="0.6", edgecolor="black")
     ax.bar_label(bars, fmt="{:.2f}")
-    ax.margins(y=0.12)  # room for the numbers
+    ax.margins(y=0.12)  # space for the labels of the bars
     ax.set(xlabel="states in the set at a step", ylabel="share of steps", xticks=sizes)
     return ax
 
 
 def _write_filled(evaluation: Evaluation) -> str:
-    """Return the share of sets that were empty and were filled, in words."""
+    """Return text with the share of empty sets that were filled; empty if there is none."""
     share_filled = 0.0 if evaluation.filled is None else float(evaluation.filled.mean())
     return f"; {share_filled:.3f} of the sets filled" if share_filled else ""
 
@@ -121,7 +121,7 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
         ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=name)
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
-    # Clear of the bars: beside them where there is room, else below.
+    # Keep the legend off the bars: beside them if the figure is wide, else below.
     anchor = (1, 1) if ax.figure.get_figwidth() >= ROOM else (0, -0.2)
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=anchor)
     return ax

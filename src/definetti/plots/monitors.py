@@ -1,4 +1,4 @@
-"""Plot a stream: the capital of its bets, coverage so far, and the latest sets."""
+"""Plot a monitor: capitals of its martingales, coverage so far, and the latest sets."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from definetti.martingales import Ville
 from definetti.monitor import COVERAGE, Monitor
 from definetti.plots._axes import draw_cells, draw_rows, draw_truth, take_pyplot
 
-POINTS = 1_000  # of a line
+POINTS = 1_000  # maximal number of points on a line
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#e6ab02")
-LINES = ("-", "--", "-.", ":")  # where there are more parts than colours
+LINES = ("-", "--", "-.", ":")  # used when there are more parts than colours
 
 
 def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
@@ -23,7 +23,7 @@ def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
     ----------
     monitor : Monitor
     ax : three matplotlib axes, optional
-        Axes that were returned before are cleared and drawn again.
+        Axes from an earlier call are cleared and drawn again.
     """
     if ax is None:
         _, ax = take_pyplot().subplots(
@@ -40,7 +40,7 @@ def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
 
 
 def _thinned(number: int) -> Any:
-    """Return evenly spread places, the last included."""
+    """Return at most `POINTS` evenly spread positions, with the last."""
     return np.unique(np.linspace(0, max(number - 1, 0), min(number, POINTS)).astype(int))
 
 
@@ -50,13 +50,13 @@ def _draw_capitals(monitor: Monitor, ax: Any) -> None:
     times = history[some, 0]
     limits = {name: limit / np.log(10) for name, limit in monitor.log_thresholds.items()}
     for k, (name, logs) in enumerate(monitor.log_capitals.items()):
-        # Coverage first, and broad: the others say what broke.
+        # Coverage is a broad black line; the other lines show which assumption fails.
         colour = "black" if name == COVERAGE else COLOURS[(k - 1) % len(COLOURS)]
         line = LINES[max(k - 1, 0) // len(COLOURS) % len(LINES)]
         width = 2.5 if name == COVERAGE else 1.0
         values = logs[some] / np.log(10)
         ax.plot(times, values, color=colour, linestyle=line, linewidth=width, label=name)
-    # Others than Ville's compare what the capital has grown by since it began, or was lowest.
+    # Alarms other than Ville's compare the growth since the start or since the minimum.
     by_capital = isinstance(monitor.alarm, Ville)
     for name, colour in ((COVERAGE, "black"), (monitor.parts[0], "0.6")):
         number = 1 if name == COVERAGE else len(monitor.parts)
@@ -78,7 +78,7 @@ def _draw_coverage(monitor: Monitor, ax: Any) -> None:
     history = monitor.history
     judged = history[~np.isnan(history[:, 1])]
     overall = monitor.coverage.overall
-    # Steps that are no longer kept come first.
+    # Add steps that are no longer in the history.
     before = overall.judged - len(judged)
     held = overall.held - judged[:, 1].sum() + judged[:, 1].cumsum()
     trials = before + np.arange(1, len(judged) + 1)

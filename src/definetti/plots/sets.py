@@ -1,4 +1,4 @@
-"""Plot a prediction set: the states in the set at each step, and how they connect."""
+"""Plot a prediction set: the states in the set at each step, and their transitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from definetti.sets import StepSets
 from definetti.sets.base import coded
 from definetti.sets.wording import short
 
-MOST_EDGES = 400  # lines that an eye can follow
+MOST_EDGES = 400  # maximal number of lines between states
 
 
 def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
@@ -23,14 +23,14 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
     ----------
     s : PredictionSet, LatticeSet or StepSets
     truth : (h,) labels, optional
-        The true states, drawn as a line, with a cross where one is not in the set.
+        The true states, drawn as a line, with crosses at states outside of the set.
     ax : matplotlib axes, optional
 
     Notes
     -----
     A cell is a state in the set at a step, darker for a larger p-value of the best sequence
-    through it (for sets made step by step, a larger probability). Lines join successive states of
-    some member.
+    through it (for sets made step by step, a larger probability). Lines join states that follow
+    each other in a sequence of the set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One HTML page with prediction sets, their backtest, the estimates and the settings."""
+"""Report prediction sets, their backtest, estimates and settings on one HTML page."""
 
 from definetti.report.contents import make_report, report_series
 from definetti.report.page import Report

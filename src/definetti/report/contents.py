@@ -1,4 +1,4 @@
-"""Make a report: sets, backtest, check and estimates, as plain numbers and text for the page."""
+"""Make a report: collect sets, backtest, check and estimates for the page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from definetti.report.outcomes import (
 from definetti.report.page import Report, assumed, percent, promise, round_for_page
 from definetti.sets import PredictionSet, read_guarantee
 
-LISTED = 100  # sequences shown at most
+LISTED = 100  # maximal number of sequences shown
 FINE = [k / 100 for k in range(50, 100)] + [0.995]
 COARSE = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99]
 
@@ -56,20 +56,20 @@ def make_report(
     settings: dict[str, Any] | None = None,
     verbose: bool = False,
 ) -> Report:
-    """Predict, backtest, and write both on one page.
+    """Predict and backtest, and report both on one page.
 
     Parameters
     ----------
     predictor : ConformalHMM
         The settings; it need not be fitted, and is not changed.
-    observations, states, lengths : the labelled sequence, as `ConformalHMM.fit` takes it
-    new_observations, horizon, lag : what is to be predicted, as `ConformalHMM.predict_set` takes
-        it; without observations and horizon, the page has a backtest only
+    observations, states, lengths : the labelled sequence, as in `ConformalHMM.fit`
+    new_observations, horizon, lag : as in `ConformalHMM.predict_set`; without observations and
+        horizon, the page has a backtest only
     levels : list of float, optional
         Further levels to choose from on the page.
     start, windows : the first window of the backtest and their maximal number, as in
-        `run_backtest`. A window has as many steps as are predicted; where there are too few rows
-        for one, the page has no backtest and says so.
+        `run_backtest`. A window has as many steps as are predicted; with too few rows for one
+        window, the page has a note instead of a backtest.
     check : Diagnosis, optional
         The result of `ConformalHMM.check` or `definetti.check.check`, to show on the page.
     title : str, optional
@@ -126,7 +126,7 @@ def make_report(
     for warning in heard:
         warnings.warn(warning.message, stacklevel=2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewBlocksWarning)  # raised for the requested level
+        warnings.simplefilter("ignore", FewBlocksWarning)  # already raised for the requested level
         new = None
         if asked is not None:
             new = describe_new(cp, asked, new_observations, horizon, levels, lag)
@@ -191,7 +191,7 @@ def report_series(
     title: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Report:
-    """Write the coverage of many series on one page, and one series in full.
+    """Report the coverage of many series on one page, with one series in full.
 
     Parameters
     ----------
@@ -199,10 +199,10 @@ def report_series(
         The result of `definetti.evaluation.backtest_series`. With several levels there is a
         verdict on each, and the table is that of the first.
     horizon : int, default 1
-        The steps of its windows.
+        Steps in each window.
     one, name : Report and its series, optional
         The report of one series by `make_report`, shown below the table.
-    title, settings : as in `make_report`; settings come before those of `one`
+    title, settings : as in `make_report`; `settings` come before those of `one`
 
     Examples
     --------
@@ -245,13 +245,13 @@ def report_series(
 
 
 def _write_setting(value: Any) -> str:
-    """Write a setting, at most 400 characters and no addresses of objects, which differ."""
+    """Write a setting in at most 400 characters, without addresses of objects."""
     text = re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
     return text if len(text) <= 400 else f"{text[:400]} …"
 
 
 def _copy_predictor(predictor: Any) -> Any:
-    """Return a copy to fit; an iterator over states is read before."""
+    """Return a copy to fit; turn an iterator over states into a list first."""
     copied = copy.copy(predictor)
     if copied.states is not None:
         copied.states = list(copied.states)
@@ -261,7 +261,7 @@ def _copy_predictor(predictor: Any) -> Any:
 def describe_new(
     cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any], lag: int = 0
 ) -> dict[str, Any]:
-    """Return the level from which on each state and sequence is in a set of new observations."""
+    """Return the first level at which each state and sequence is in the set of new observations."""
     seen = 0 if observations is None else length_of(observations)
     described: dict[str, Any] = {
         "steps": asked.horizon,
@@ -287,9 +287,9 @@ def describe_new(
         described["sequences"] = _sequences(
             every, lambda sequence: int(entry(every.p_value(sequence), levels))
         )
-        nothing = int(entry(p_values.max(), levels))  # so many levels leave nothing plausible
+        nothing = int(entry(p_values.max(), levels))  # levels below this one have empty sets
         described["filled"] = [k < nothing and not cp.allow_empty for k in range(len(levels))]
-        if not cp.allow_empty:  # the most plausible is in whatever the level
+        if not cp.allow_empty:  # the most plausible sequence is in at every level
             first = fill_entries(first, every)
             described["sequences"][0]["first"] = 0
         if isinstance(every, PredictionSet):
@@ -302,7 +302,7 @@ def describe_new(
 
 
 def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any]]:
-    """Return the most plausible sequences, their p-values, and the level they enter at."""
+    """Return the most plausible sequences, with p-values and the first levels that include them."""
     codes = {label: code for code, label in enumerate(every.states)}
     return [
         {
@@ -317,18 +317,18 @@ def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any
 def levels_around(
     asked: ConfidenceLevel, guarantee: str, others: Sequence[float] = ()
 ) -> list[Any]:
-    """Return the levels to choose from: some around the requested one, and others requested.
+    """Return the levels to choose from: a grid, the requested level, and other requested levels.
 
-    The requested one alone where states have levels of their own.
+    If states have levels of their own, return the requested levels alone.
     """
     choice = {"all": FINE, "steps": COARSE, "errors": COARSE}.get(guarantee, [])
-    # The decimal that was written: a level in single precision is no other level.
+    # As a decimal, so that a level in single precision is not another level.
     level = read_levels(asked).written
     return [level] if isinstance(level, Mapping) else sorted({*choice, level, *others})
 
 
 def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
-    """Return transition probabilities and emission tables, of the rows that fixed the model."""
+    """Return transition probabilities and emission tables, from the rows that trained the model."""
     rows, source = len(labels), "all labelled rows"
     if cp.train_size is not None:
         rows = training_length(cp.train_size, rows)
@@ -342,9 +342,9 @@ def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
     data, model = cp._data, cp.model_
     chosen = data.rule.choose(data.kinds)
     counted = isinstance(chosen, (HMM, TrainedHMM)) and not (model.fixed and cp.train_size is None)
-    prior = float(chosen.prior) if counted else 0.0  # other models have no counts of their own
+    prior = float(chosen.prior) if counted else 0.0  # other models have no counts
     transition = probabilities(counts, prior)
-    if isinstance(chosen, HMM) and isinstance(model, TrainedHMM):  # which may not know all states
+    if isinstance(chosen, HMM) and isinstance(model, TrainedHMM):  # training may lack states
         transition = probabilities(model.transitions, model.prior)
     seen = None if observations is None else piece(observations, 0, rows)
     tables, left_out = emission_tables(seen, codes, n)

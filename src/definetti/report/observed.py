@@ -1,4 +1,4 @@
-"""What was observed in each state, column by column."""
+"""Summarise observations by state and column."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from definetti.emissions.choice import kinds_of
 from definetti.emissions.mixed import kind, read_columns
 from definetti.evaluation.results import names_of
 
-MOST_SYMBOLS = 20  # columns of a table that a person can look at
+MOST_SYMBOLS = 20  # maximal number of symbols in a table
 MOST_COLUMNS = 12
-MOST_WORDS = 4  # columns of an observation that are spelled out
+MOST_WORDS = 4  # maximal number of columns in the text of an observation
 AMOUNTS = ("numbers", "integers", "counts", "switches", "flags")
 
 
@@ -28,12 +28,12 @@ def emission_tables(
 ) -> tuple[list[dict[str, Any]], int]:
     """Summarise observations by state for heat maps; return the number of columns left out.
 
-    Numbers share one table, the mean of each column in each state; a column of symbols has one of
-    its own, the share of each symbol in each state.
+    Columns of numbers share one table of their means in each state; each column of symbols has a
+    table of the shares of symbols in each state.
     """
     if observations is None:
         return [], 0
-    # As the models take them: single whole numbers are symbols, a row of them has amounts.
+    # As in the models: single whole numbers are symbols, rows of whole numbers are amounts.
     is_single = kinds_of(observations).shape in ("single", "nothing")
     amounts = ("numbers",) if is_single else AMOUNTS
     numbers: dict[str, npt.NDArray[np.float64]] = {}
@@ -51,7 +51,7 @@ def emission_tables(
 
 
 def length_of(observations: Any) -> int:
-    """Return how many steps observations have."""
+    """Return the number of steps in observations."""
     return max(map(len, _columns(observations).values()), default=0)
 
 
@@ -70,7 +70,7 @@ def seen_text(observations: Any, steps: int) -> list[str]:
 
 
 def _columns(observations: Any) -> Mapping[Hashable, Any]:
-    """Return observations column by column; a single column may have no name."""
+    """Return observations by column; a single column may have an empty name."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return {column.name: _values(column) for column in native.iter_columns()}
@@ -86,7 +86,7 @@ def _columns(observations: Any) -> Mapping[Hashable, Any]:
 
 
 def _values(series: nw.Series[Any]) -> Any:
-    """Return a series as an array where it holds numbers, which is quick; else as a list."""
+    """Return a series of numbers as an array, which is quick, others as a list."""
     return series.to_numpy() if series.dtype.is_numeric() else series.to_list()
 
 

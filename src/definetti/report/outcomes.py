@@ -1,4 +1,4 @@
-"""Backtest, check of the assumption and coverage of many series, as numbers for the page."""
+"""Numbers for the page: backtest, check of the assumption, and coverage of many series."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 from definetti.report.page import round_for_page
 from definetti.symmetry import Spaced, Symmetry
 
-DRAWN = 300  # steps of the backtest in its picture
-POINTS = 60  # of the line of coverage so far
-SHOWN = 3  # kinds of residuals that are drawn
+DRAWN = 300  # maximal number of backtest steps in the plot
+POINTS = 60  # points on the line of coverage so far
+SHOWN = 3  # kinds of residuals in plots
 BINS = 30
 PICTURES = ("quantiles", "histogram", "autocorrelation")
-LISTED = 1_000  # series on the page, the worst first
+LISTED = 1_000  # maximal number of series on the page, worst first
 
 
 def describe_backtest(
@@ -38,7 +38,7 @@ def describe_backtest(
     lengths: Sequence[int] | None = None,
     verbose: bool = False,
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Backtest windows with `seen` observed steps; return None for too few rows, and notes."""
+    """Backtest windows with `seen` observed steps; return its numbers, or None, and notes."""
     try:
         test = run_backtest(
             cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
@@ -62,7 +62,7 @@ def describe_backtest(
             for name, run in test.methods.items()
         },
         "steps": steps,
-        "drawn": {  # the last steps, for a picture of them
+        "drawn": {  # the last steps, for a plot
             "begin": begin,
             "truth": ours.truth[begin:].tolist(),
             "first": ours.first[begin:].tolist(),
@@ -76,12 +76,12 @@ def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
     """Return coverage and sizes of the sets at one level."""
     evaluation = run.evaluation(place)
     numbers = summary(evaluation, run.horizon)
-    # Sets too large to be listed are counted at the requested level alone.
+    # Sets too large to list are counted at the requested level only.
     counted = run.guarantee == "all" and np.isfinite(evaluation.size)
     numbers["mean_size"] = evaluation.size if counted else None
     widths = np.bincount(evaluation.nodes.sum(axis=1), minlength=len(run.states) + 1)
     numbers["widths"] = (widths / len(evaluation.nodes)).tolist()
-    if running:  # the share covered so far, at some of the windows
+    if running:  # coverage so far, at some windows
         covered = evaluation.kept_shares
         places = np.unique(np.linspace(1, len(covered), min(len(covered), POINTS)).astype(int))
         shares = [share(covered[:place]) for place in places]
@@ -93,7 +93,7 @@ def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
 
 
 def describe_check(diagnosis: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
-    """Return a diagnosis with the curves of its plots, for sets of some symmetry."""
+    """Return a diagnosis, with the curves of its plots, for sets of the given symmetry."""
     if isinstance(symmetry, Spaced):
         diagnosis = diagnosis.beyond_spaced()
     kinds = list(diagnosis.residuals.items())[:SHOWN]
@@ -111,7 +111,7 @@ def describe_check(diagnosis: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
 
 
 def note_broken(diagnosis: Diagnosis | None) -> list[str]:
-    """Return a note for the top of the page, where the assumption is broken."""
+    """Return a note if the assumption is rejected, for the top of the page."""
     if diagnosis is None or not diagnosis.rejected:
         return []
     return [
@@ -121,7 +121,7 @@ def note_broken(diagnosis: Diagnosis | None) -> list[str]:
 
 
 def _bins(test: Finding) -> dict[str, Any]:
-    """Return a histogram of a statistic over the draws."""
+    """Return the histogram of a test statistic over the draws."""
     finite = test.drawn[np.isfinite(test.drawn)]
     if not len(finite):
         return {"counts": [], "edges": []}
@@ -136,7 +136,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def describe_series(evaluation: SeriesEvaluation, horizon: int) -> dict[str, Any]:
-    """Return the coverage of all series together and of each, the worst first."""
+    """Return the coverage of all series together, and of each series, worst first."""
     short = {record.series for record in evaluation.look_at}
     order = sorted(
         evaluation,

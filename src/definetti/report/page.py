@@ -1,4 +1,4 @@
-"""The report as an object, its page in one HTML file, and sentences on the guarantee."""
+"""The report object, its HTML page, and sentences on the guarantee."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from definetti.levels import ConfidenceLevel
 from definetti.levels.by_state import grouped
 from definetti.memory import Memory, Order
 
-MOST_STEPS = 200  # the most steps, and series, in sentences
-MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
+MOST_STEPS = 200  # maximal number of steps, and of series, in sentences
+MOST_DIGITS = 6  # of "999,999 of 1,000,000"; with more digits, write a percentage
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,21 @@ class Report:
 
     Attributes
     ----------
-    contents : all numbers and words of the report, ready for JSON
+    contents : all numbers and text of the report, ready for JSON
     """
 
     contents: dict[str, Any]
 
     @property
     def html(self) -> str:
-        """The page: one file that opens without a network."""
+        """The page as one HTML file that needs no network."""
         return _render(self.contents)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page, whole or not at all."""
+        """Write the page to a file, atomically."""
         path = Path(path)
         text = self.html
-        # A label may hold half of a surrogate pair, which UTF-8 cannot encode.
+        # A label may hold an unpaired surrogate, which UTF-8 cannot encode.
         replace_file(path, lambda part: part.write_text(text, "utf-8", errors="replace"))
         return path
 
@@ -93,7 +93,7 @@ def _render(contents: dict[str, Any]) -> str:
 
 
 def _summarise(contents: dict[str, Any]) -> list[str]:
-    """Return the sets in sentences, for a browser without scripts."""
+    """Return the sets as text, for a browser without scripts."""
     lines = []
     if series := contents["series"]:
         verdicts = (
@@ -117,7 +117,7 @@ def _summarise(contents: dict[str, Any]) -> list[str]:
 
 
 def embedded(contents: dict[str, Any]) -> str:
-    """Write JSON so that no text in it can end the script element that holds it."""
+    """Return the contents as JSON that cannot end the enclosing script element."""
     text = json.dumps(contents, allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -126,7 +126,7 @@ def embedded(contents: dict[str, Any]) -> str:
 
 
 def assumed(cp: Any, memory: Memory, observed: bool) -> str:
-    """Return the assumption of the guarantee, for a fitted estimator."""
+    """Return the assumption behind the guarantee of a fitted estimator, as a sentence."""
     words = (
         f"This holds for all transition {'and emission ' * observed}probabilities, known or not, "
         "as long as "
@@ -162,7 +162,7 @@ def promise(
     exact: bool,
     given: str = "last state",
 ) -> str:
-    """Return the guarantee in a sentence, given the present state where it is."""
+    """Return the guarantee as a sentence, conditional on the last or the present state."""
     if not exact:
         return f"No guarantee: these settings aim at {percent(level)} without a proof."
     if guarantee == "errors" and max_errors >= steps:
@@ -198,7 +198,7 @@ def _on_average(level: float, steps: int, guarantee: str, max_errors: int) -> st
 
 
 def _of(level: Fraction) -> tuple[str, str]:
-    """Write a share as so many of a round number: 9,999 of 10,000."""
+    """Write a share as a fraction of a power of ten: 9,999 of 10,000."""
     for digits in range(2, MOST_DIGITS + 1):
         if (level * 10**digits).denominator == 1:
             return f"{int(level * 10**digits):,}", f"{10**digits:,}"
@@ -206,6 +206,6 @@ def _of(level: Fraction) -> tuple[str, str]:
 
 
 def round_for_page(p_values: FloatArray | Any) -> list[Any]:
-    """Round numbers to five digits, which are enough for a page."""
+    """Round numbers to five digits, to shorten the page."""
     rounded: list[Any] = np.round(p_values, 5).tolist()
     return rounded
