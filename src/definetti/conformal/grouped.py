@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
-    """The estimators of many series, by the names of these; each is made when it is asked for."""
+    """Map names of series to their fitted estimators; each is fitted when it is looked up."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         totals: SeriesTotals | None = None,
         clocks: list[Any] | None = None,
     ) -> None:
-        found = find_mode(mode)
+        mode_class = find_mode(mode)
         table = SeriesTable.read(observations, states, groups, order, lengths)
         if not table.labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
@@ -47,8 +47,10 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         settings = type(predictor)(**predictor.get_params(deep=False))
         if settings.states is not None:
             settings.states = checked_states(settings.states)
-        self.mode: SeriesMode = found(settings, table, entropy, totals)
-        self.grown: dict[Hashable, ConformalHMM] = {}  # that have learned labels since the fit
+        self.mode: SeriesMode = mode_class(settings, table, entropy, totals)
+        self.grown: dict[
+            Hashable, ConformalHMM
+        ] = {}  # estimators that learned labels since the fit
 
     def __getitem__(self, name: Hashable) -> ConformalHMM:
         return deepcopy(self.current(name))
@@ -81,30 +83,32 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
     def read_new(
         self, observations: Any, states: Any, groups: Any, order: Any, name: str
     ) -> tuple[SeriesTable, list[list[int]]]:
-        """Read labelled rows that follow those of the series, and return the segments of each.
+        """Read rows that follow those of the series; return them and the lengths of segments.
 
-        The first segment goes on with the labelled rows; it has none where there is a hole in time
-        before the others, of which there is a warning.
+        The first segment continues the labelled rows; it is empty where a hole in time precedes
+        the new rows, which is reported by a warning.
         """
         past = self.mode.series
-        clocks = {one: past.clock(place) for one, place in past.places.items()}
-        clocks |= {one: grown._data.clock for one, grown in self.grown.items()}
+        clocks = {name: past.clock(place) for name, place in past.places.items()}
+        clocks |= {name: grown._data.clock for name, grown in self.grown.items()}
         table = SeriesTable.read(observations, states, groups, order, clocks=clocks, name=name)
         series = table.series
         lengths = [series.segments(k).tolist() for k in range(len(series))]
-        for k, one in enumerate(series.names):
-            past.place_of(one)
-            clock = clocks[one]
+        for k, series_name in enumerate(series.names):
+            past.place_of(series_name)
+            clock = clocks[series_name]
             if clock is None or series.times is None:
                 continue
             times = series.times._replace(values=series.times.values[slice(*series.span(k))])
-            if clock.precedes_hole(times, f"series {one!r}"):
+            if clock.precedes_hole(times, f"series {series_name!r}"):
                 lengths[k] = [0, *lengths[k]]
-                warn_caller(f"series {one!r} begins {clock.describe(times)}: {CUT}", HoleWarning)
+                warn_caller(
+                    f"series {series_name!r} begins {clock.describe(times)}: {CUT}", HoleWarning
+                )
         return table, lengths
 
     def learn(self, table: SeriesTable, lengths: list[list[int]]) -> None:
-        """Let series go on with rows that follow them: all of them, or none if any is wrong."""
+        """Extend series by new rows; change none of them if any row is invalid."""
         grown, series = {}, table.series
         for k, name in enumerate(series.names):
             grown[name] = estimator = self[name]
@@ -114,7 +118,7 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         self.grown.update(grown)
 
     def check_unchanged(self, what: str) -> None:
-        """Refuse what takes the rows of the fit alone where a series has learned more."""
+        """Raise SaveError if a series learned labels since the fit; `what` needs the fit alone."""
         if self.grown:
             name = next(iter(self.grown))
             raise SaveError(
@@ -123,9 +127,9 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
             )
 
     def kept(self) -> dict[str, Any]:
-        """Return what a file holds beside the predictor and the mode."""
+        """Return the saved values other than the predictor and the mode."""
         self.check_unchanged("a file of all series")
-        clocks = [None if one is None else tuple(one) for one in self.mode.series.clocks]
+        clocks = [None if clock is None else tuple(clock) for clock in self.mode.series.clocks]
         rows = {"observations": self.mode.table.observations, "states": self.mode.table.labels}
         return {
             **rows, **self.named_rows, "order": None, "entropy": self.mode.entropy,
@@ -134,10 +138,10 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
 
     @property
     def named_rows(self) -> dict[str, Any]:
-        """The series of each row, and how long all segments are."""
+        """The series of each row, and the lengths of all segments."""
         series = self.mode.series
-        each = zip(series.names, series.lengths.tolist(), strict=True)
-        groups = [name for name, length in each for _ in range(length)]
+        named_lengths = zip(series.names, series.lengths.tolist(), strict=True)
+        groups = [name for name, length in named_lengths for _ in range(length)]
         return {"groups": groups, "lengths": series.all_segments}
 
 
@@ -149,17 +153,17 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     estimator : ConformalHMM, optional
         The settings of all series; ``ConformalHMM()`` if left out.
     series : {"own", "others", "all", "first"}, default "own"
-        What each series is predicted by: its own history; its own history and a model that learns
-        from the others; the windows of all; or the first of each other.
-        ``definetti.conformal.SeriesMode.named[...].says`` what is promised. With "all" and "first",
-        `train_size` of the estimator is a share or a number of series, the first, that train.
+        What calibrates each series: its own history; its own history, with a model trained on the
+        other series; the windows of all series; or the first window of each other series.
+        ``definetti.conformal.SeriesMode.named[...].says`` states the guarantee. With "all" and
+        "first", `train_size` of the estimator is the share or number of first series that train.
 
     Attributes
     ----------
     estimators_ : mapping from the name of each series to a fitted `ConformalHMM`
-        Made when it is asked for; what it learns, it learns for itself. `partial_fit` lets the
-        series themselves go on.
-    states_ : the labels of the states that any series has
+        Each lookup returns a copy; labels that a copy learns stay with it. `partial_fit` extends
+        the series themselves.
+    states_ : the labels of the states of all series
 
     Examples
     --------
@@ -182,7 +186,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     def fit(
         self, observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
     ) -> GroupedConformalHMM:
-        """Take in the labelled rows of many series, in any order.
+        """Fit the estimators on labelled rows of many series, in any order.
 
         Parameters
         ----------
@@ -190,7 +194,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         states : (T,) labels, any hashable values
         groups : (T,) the series that each row belongs to
         order : (T,) numbers or dates, optional
-            What the rows of a series are sorted by; as they come if left out.
+            The key that sorts the rows of a series; rows keep their order if left out.
         lengths : list of int, optional
             The lengths of segments of the rows, where there are gaps between them.
         """
@@ -203,7 +207,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         return self
 
     def settings(self) -> ConformalHMM:
-        """Return the estimator whose parameters are those of every series; refuse wrong ones."""
+        """Return the estimator with the parameters of all series, checked."""
         estimator = ConformalHMM() if self.estimator is None else self.estimator
         if not isinstance(estimator, ConformalHMM):
             raise TypeError(
@@ -217,28 +221,28 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     def partial_fit(
         self, observations: Any, states: Any, groups: Any, order: Any = None
     ) -> GroupedConformalHMM:
-        """Let series go on with labels that came in later.
+        """Extend series by labels that came in later.
 
         Parameters
         ----------
         observations, states : (L,) the rows that follow the labelled ones, and their labels
-        groups, order : (L,) the series that each row follows, and what rows are sorted by
+        groups, order : (L,) the series that each row follows, and the key that sorts rows
         """
         if not self._is_fitted():
             return self.fit(observations, states, groups, order)
-        each = self.estimators_
-        each.learn(*each.read_new(observations, states, groups, order, "observations"))
+        estimators = self.estimators_
+        estimators.learn(*estimators.read_new(observations, states, groups, order, "observations"))
         return self
 
     def new_segment(self, group: Hashable) -> GroupedConformalHMM:
-        """Say that there is a gap in a series, as `ConformalHMM.new_segment` does."""
+        """Start a new segment after a gap in a series, as `ConformalHMM.new_segment` does."""
         self._check_fitted()
         self.estimators_.grown[group] = self.estimators_[group].new_segment()
         return self
 
     def predict_set(
         self, new_observations: Any = None, confidence_level: Any = None, *, group: Hashable,
-        **how: Unpack[WindowOptions],
+        **options: Unpack[WindowOptions],
     ) -> Any:  # fmt: skip
         """Return the set of state sequences for new observations of one series.
 
@@ -246,37 +250,37 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         ----------
         group : the name of the series
         new_observations, confidence_level : as in `ConformalHMM.predict_set`
-        how : horizon, lag and verbose, as there
+        options : horizon, lag and verbose, as there
         """
         self._check_fitted()
         return self.estimators_.current(group).predict_set(
-            new_observations, confidence_level, **how
+            new_observations, confidence_level, **options
         )
 
     def evaluate(
-        self, new_observations: Any, states: Any, confidence_level: Any = None,
-        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[WindowOptions],
+        self, new_observations: Any, states: Any, confidence_level: Any = None, *, groups: Any,
+        order: Any = None, n_jobs: int | None = None, **options: Unpack[WindowOptions],
     ) -> Any:  # fmt: skip
-        """Judge prediction sets by the truth, each series by itself and all together.
+        """Evaluate prediction sets against true states, by series and overall.
 
         Parameters
         ----------
-        groups, order : (L,) the series that each row follows, and what rows are sorted by
+        groups, order : (L,) the series that each row follows, and the key that sorts rows
         n_jobs : int, optional
-            How many threads judge series; no number depends on it.
+            How many threads evaluate series; results do not depend on it.
         new_observations, states, confidence_level : as in `ConformalHMM.evaluate`
-        how : horizon, lag and verbose, as there
+        options : horizon, lag and verbose, as there
         """
         from definetti.evaluation.series_backtest import evaluate_series
 
         self._check_fitted()
         return evaluate_series(
             self.estimators_, new_observations, states, groups, order, confidence_level,
-            n_jobs=n_jobs, **how,
+            n_jobs=n_jobs, **options,
         )  # fmt: skip
 
     def check(self, **options: Unpack[CheckOptions]) -> Diagnosis:
-        """Test on the labelled rows whether the series are what `memory` takes them to be.
+        """Test the assumption of `memory` on the labelled rows of all series.
 
         Parameters
         ----------
@@ -284,7 +288,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
 
         Notes
         -----
-        Rows that a model was fixed on, with `train_size`, are not tested: they calibrate nothing.
+        Rows that trained the model, with `train_size`, are not tested: they calibrate nothing.
         """
         from definetti.check import check
 
@@ -319,15 +323,15 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
 
     def _saved(self) -> dict[str, Any]:
         self._check_fitted()
-        each = self.estimators_
-        params = each.mode.predictor.get_params(deep=False)
-        return {"params": params, "series": each.mode.known_as, **each.kept()}
+        estimators = self.estimators_
+        params = estimators.mode.predictor.get_params(deep=False)
+        return {"params": params, "series": estimators.mode.known_as, **estimators.kept()}
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> GroupedConformalHMM:
-        made = cls(ConformalHMM(**kept.pop("params")), kept.pop("series"))
-        made.estimators_ = SeriesEstimators(made.settings(), made.series, **kept)
-        return made
+        grouped = cls(ConformalHMM(**kept.pop("params")), kept.pop("series"))
+        grouped.estimators_ = SeriesEstimators(grouped.settings(), grouped.series, **kept)
+        return grouped
 
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:

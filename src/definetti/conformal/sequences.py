@@ -1,4 +1,4 @@
-"""The estimator for many labelled sequences: one promise for a new sequence as a whole."""
+"""The estimator for many labelled sequences: one guarantee for a new sequence as a whole."""
 
 from __future__ import annotations
 
@@ -28,51 +28,50 @@ class ConformalSequences(BaseConformal, Saved):
     """Sets of states for every step of a new sequence, learned from many labelled sequences.
 
     The first state of the new sequence need not be known, and the hidden states need not be a
-    Markov chain: the promise rests on the sequences being exchangeable, as independent ones are.
-    Its length is part of a sequence: a new one must have a length that theirs might have had.
-    Where several belong together, as nights of one subject do, `groups` tells so, and the promise
-    is for one sequence, drawn at random, of a new subject.
+    Markov chain: the guarantee assumes that the sequences are exchangeable, as independent ones
+    are. The length is part of a sequence: a new length must be exchangeable with the others.
+    Where several sequences belong together, as nights of one subject, name their units by
+    `groups`; the guarantee is then for one sequence, drawn at random, of a new subject.
 
     Parameters
     ----------
     model : "auto", HMM, given_hmm, a fitted hmmlearn model, a function or "probabilities"
-        What gives the probability of each state at each step. A function is called with the
+        The source of the probability of each state at each step. A function is called with the
         observations of one sequence and returns ``(h, n)`` probabilities, its columns in the order
-        of `states`, which are to be declared; with "probabilities" the observations are these
-        themselves. Both were made without the labels that calibrate, and need
+        of `states`, which must be declared; with "probabilities" the observations are the
+        probabilities. Both must not depend on the labels that calibrate, and need
         ``train_size=None``.
     guarantee : {"steps", "all", "errors"} or Errors, default "steps"
-        What is promised: that of the steps of a new sequence a share of at least the level is
-        right on average; or, with the level's probability, that all are right, or with
-        ``Errors(2)`` all but at most two; "errors" is short for ``Errors(0)``.
+        The guarantee: the expected share of steps covered in a new sequence is at least the
+        level; or, with at least that probability, all steps are covered, or with ``Errors(2)``
+        all but at most two; "errors" is short for ``Errors(0)``.
     confidence_level : float, default 0.9
-        It takes ``1 / (1 - level) - 1`` units that calibrate to leave anything out: 9 at 0.9.
+        Excluding any state needs ``1 / (1 - level) - 1`` calibration units: 9 at 0.9.
     train_size : float, int or None, default 0.5
-        The share or number of units that the model is fitted on; the others calibrate. None for
-        a model that is fixed already: all calibrate.
+        The share or number of units that train the model; the others calibrate. None for a model
+        that is fixed already: all units calibrate.
     allow_empty : bool, default False
-        Whether a step may have no state, where none is plausible at the level. If not, it has its
-        most probable one, which costs no validity; ``filled_steps`` of the sets tells where.
+        Whether a step may have no state, where none is plausible at the level. If not, the most
+        probable state is added, which keeps validity; ``filled_steps`` of the sets marks where.
     states : list of labels, optional
-        The state space, if it is larger than what the training units show.
+        The state space, if it is larger than the states in the training units.
     random_state : int, numpy Generator or None
-        Which units train: None takes those that appear first, a number draws them. Exchangeable
-        units need not be shuffled for the promise to hold.
+        Which units train: None takes the first ones, a number draws them. Exchangeable units
+        need not be shuffled for the guarantee to hold.
 
     Attributes
     ----------
     states_ : the labels of the states
-    model_ : the model, fixed on the units that train
-    n_units_ : how many units calibrate
+    model_ : the model, fixed on the training units
+    n_units_ : the number of calibration units
 
     Notes
     -----
-    The law of the first state is counted, as that of the moves is, in the training sequences. That
-    of a `given_hmm` is the stationary law, or the uniform one if there are several.
+    The law of the first state and the transition probabilities are estimated from the training
+    sequences. A `given_hmm` starts in its stationary law, or the uniform one if it has several.
 
-    A state that neither the model nor a training unit knows, and that was not declared, has
-    probability zero. One that no unit has at all cannot be listed in any set: declare `states` if
-    there may be such.
+    An undeclared state that neither the model nor a training unit knows has probability zero. A
+    state that no unit has cannot be listed in any set: declare `states` if there may be one.
 
     Examples
     --------
@@ -117,17 +116,17 @@ class ConformalSequences(BaseConformal, Saved):
         groups: Any = None,
         order: Any = None,
     ) -> ConformalSequences:
-        """Take in labelled sequences.
+        """Fit on labelled sequences.
 
         Parameters
         ----------
         observations, states : (T,) all sequences, one after the other, or lists of S sequences
         lengths : (S,) how many steps each sequence has
         groups : (S,) the unit that each sequence belongs to, optional
-            Any labels; each sequence is a unit of its own if left out. With a label for each of
-            the T rows, and no lengths, each label is a sequence; rows may come in any order.
+            Any labels; each sequence is its own unit if left out. With a label for each of the T
+            rows, and no lengths, each label is a sequence; rows may come in any order.
         order : (T,) numbers or dates, optional
-            What the rows of such a sequence are sorted by; as they come if left out.
+            The key that sorts the rows of such a sequence; rows keep their order if left out.
 
         Examples
         --------
@@ -141,7 +140,7 @@ class ConformalSequences(BaseConformal, Saved):
         return self._fit(*read_sequences(observations, states, lengths, groups, order))
 
     def predict_sets(self, sequences: Any, confidence_level: float | None = None) -> list[StepSets]:
-        """Return the sets of each of a list of new sequences.
+        """Return the sets of states for each of several new sequences.
 
         Parameters
         ----------
@@ -165,13 +164,13 @@ class ConformalSequences(BaseConformal, Saved):
 
         Returns
         -------
-        `StepSets`, or with `lengths` a list of them; the promise is for each by itself
+        `StepSets`, or with `lengths` a list of them; the guarantee is for each sequence
         """
         sets = self._sets(new_observations, lengths, confidence_level)
         return sets[0] if lengths is None else sets
 
     def predict(self, observations: Any, lengths: Any = None) -> npt.NDArray[Any]:
-        """Return the most probable state of each step: a guess without a promise.
+        """Return the most probable state of each step, without a guarantee.
 
         Parameters
         ----------
@@ -190,22 +189,23 @@ class ConformalSequences(BaseConformal, Saved):
         groups: Any = None,
         order: Any = None,
     ) -> Evaluation:
-        """Judge sets by the truth, sequence by sequence.
+        """Evaluate sets against true states, sequence by sequence.
 
         Parameters
         ----------
         observations, states : (T,) new sequences, one after the other, and their true states; or
             lists of sequences
         lengths : (S,) how many steps each has, if there are several
-        groups, order : (T,) the sequence that each row belongs to, and what rows are sorted by
+        groups, order : (T,) the sequence that each row belongs to, and the key that sorts rows
 
         Notes
         -----
-        A true state that no set can list, never seen and not declared, counts as wrong.
+        A true state that was never seen and not declared, so that no set can list it, counts as a
+        miss.
 
         All sequences are compared with the same calibration sequences, so their errors are not
-        independent. `Evaluation.verdict` allows for it: coverage is called short only if it is
-        further below the promise than the chance choice of both explains. How much that is, is
+        independent. `Evaluation.verdict` allows for it: coverage is called short only if it falls
+        below the level by more than random calibration and test sequences explain. That margin is
         estimated from the calibration sequences; it was checked by simulation and is not proved.
         """
         observations, states, lengths, units = read_sequences(
@@ -218,17 +218,19 @@ class ConformalSequences(BaseConformal, Saved):
             )
         truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
-        each = np.array([s.horizon for s in sets])
+        horizons = np.array([s.horizon for s in sets])
         guarantee = read_guarantee(self.guarantee)
-        check_pairs(int(each.sum()), len(truth))
+        check_pairs(int(horizons.sum()), len(truth))
         codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
         filled = np.concatenate([s.filled_steps for s in sets])
-        with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # the number of sequences may exceed a float
             sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
             scaled = [np.prod(s.widths / len(s.states)) for s in sets]
         return Evaluation.of_steps(
-            each, self.states_, codes, nodes, filled, guarantee.max_errors,
+            horizons, self.states_, codes, nodes, filled, guarantee.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,
@@ -287,7 +289,7 @@ class ConformalSequences(BaseConformal, Saved):
                 "valid if gaps come at random",
                 GapWarning,
             )
-        each = read_lengths(lengths, len(codes), "new_observations")
+        sequence_lengths = read_lengths(lengths, len(codes), "new_observations")
         needed = blocks_needed(alpha)
         if self.n_units_ < needed:
             warn_caller(
@@ -299,12 +301,12 @@ class ConformalSequences(BaseConformal, Saved):
         limit = self._data.limit(alpha, guarantee)
         method = f"whole sequences, {self.n_units_:,} units calibrate"
         sets, begin = [], 0
-        for length in each.tolist():
+        for length in sequence_lengths.tolist():
             own, begin = piece(new, begin, begin + length), begin + length
-            found = self._data.marginals(own, "new_observations")
+            marginals = self._data.marginals(own, "new_observations")
             sets.append(
                 StepSets(
-                    self.states_, float(1 - alpha), *guarantee, limit, method, True, found,
+                    self.states_, float(1 - alpha), *guarantee, limit, method, True, marginals,
                     allow_empty=bool(self.allow_empty),
                 )
             )  # fmt: skip
@@ -312,5 +314,5 @@ class ConformalSequences(BaseConformal, Saved):
 
 
 def is_given(model: Any) -> bool:
-    """Tell whether the observations are probabilities themselves."""
+    """Return whether the observations are probabilities of the states."""
     return isinstance(model, str) and model == "probabilities"

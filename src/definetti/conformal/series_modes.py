@@ -40,12 +40,12 @@ from definetti.models.selection import ROWS, Auto, resolve_model
 from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
 from definetti.symmetry.base import PRESENT
 
-FOLDS = 10  # models that are trained where one cannot be had of sums
+FOLDS = 10  # models trained where no model can be derived from sums
 
 
 @dataclass(frozen=True, eq=False)
 class SeriesTable:
-    """The rows of many series, series after series."""
+    """The rows of many series, one series after the other."""
 
     series: SeriesRows
     observations: Any  # None for plain chains
@@ -62,7 +62,7 @@ class SeriesTable:
         clocks: Mapping[Hashable, Clock | None] | None = None,
         name: str = "observations",
     ) -> SeriesTable:
-        """Read labelled rows in any order; `name` is that of the observations."""
+        """Read labelled rows in any order; errors call the observations `name`."""
         labels = checked_states(states)
         check_aligned({name: observations, "states": states, "groups": groups, "order": order})
         index = read_index(observations, states)
@@ -71,26 +71,26 @@ class SeriesTable:
         return cls(series, seen, [labels[row] for row in series.rows.tolist()])
 
     def rows(self, begin: int, end: int) -> tuple[Any, list[Any]]:
-        """Return the observations and the labels of some rows."""
+        """Return the observations and labels of a range of rows."""
         seen = None if self.observations is None else piece(self.observations, begin, end)
         return seen, self.labels[begin:end]
 
     def at(self, rows: IntArray) -> tuple[Any, list[Any]]:
-        """Return the same of rows that need not follow each other."""
+        """Return the observations and labels of the given rows."""
         seen = None if self.observations is None else at_rows(self.observations, rows)
         return seen, [self.labels[row] for row in rows.tolist()]
 
 
 class SeriesMode(Named, ABC):
-    """What each of many series is predicted by, and what is promised for its next window.
+    """Rows that train and calibrate each of many series, and the guarantee for its next window.
 
-    An object has the labelled rows, series after series, and fits the estimator of a series.
+    An instance holds the labelled rows of all series and fits the estimator of each.
 
     Attributes
     ----------
-    says : the promise in words: what holds, given what, and on average over what, with the
-        symmetry that there is if none is named
-    source : what each window of a backtest is predicted from, in words
+    says : the guarantee in words: what holds, conditional on what, and averaged over what, with
+        the symmetry used if none is named
+    source : the rows that each window of a backtest is predicted from, in words
     calibrates_with_others : whether windows of other series calibrate those of a series
     """
 
@@ -110,7 +110,7 @@ class SeriesMode(Named, ABC):
         self.prepare()
 
     def prepare(self) -> None:
-        """Work out, or refuse, what all series share."""
+        """Check the settings and compute values that all series share."""
         self.check()
 
     @abstractmethod
@@ -119,17 +119,17 @@ class SeriesMode(Named, ABC):
 
     @property
     def words(self) -> str:
-        """The promise in words, with the symmetry that there is."""
+        """The guarantee in words, with the symmetry of the predictor."""
         return say_promise(self.known_as, self.predictor.symmetry)
 
     @cached_property
     def model(self) -> Model:
-        """The model that the user means."""
+        """The model resolved from the `model` parameter."""
         return resolve_model(self.predictor.model, self.table.observations)
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """The states that any of the series has."""
+        """The states of all series."""
         if self.predictor.states is not None:
             return read_declared(self.predictor.states, self.model.states or ())
         known = () if self.totals is None else self.totals.states.labels
@@ -142,7 +142,7 @@ class SeriesMode(Named, ABC):
 
     @cached_property
     def _counts(self) -> IntArray:
-        """How many rows each state has, in these series and in those that are not here."""
+        """How many rows each state has, in these series and in the totals."""
         counts = np.bincount(self.codes, minlength=len(self.alphabet))
         if self.totals is not None:
             places = self.alphabet.encode(list(self.totals.states.labels), "states")
@@ -152,32 +152,32 @@ class SeriesMode(Named, ABC):
 
     @property
     def narrow(self) -> bool:
-        """Whether a model knows the states it met alone: visits count, and states are open."""
+        """Whether a model knows only the states in its rows: by visits, and states undeclared."""
         by_visits = find_symmetry(self.predictor.symmetry).given == PRESENT
         return by_visits and self.predictor.states is None
 
     def known(self, place: int, end: int | None = None) -> npt.NDArray[np.bool_]:
-        """Tell which states are known when the first `end` rows of a series are.
+        """Return which states are known when the first `end` rows of a series are.
 
-        Those that are declared or named by a level, those of the other series, and those of
-        the rows themselves: a state that only comes up in the later rows of this series is not.
-        By visits to a state, the rows themselves are uninformative: how many there are up to some
-        visit depends on the windows that calibrate.
+        Known are states that are declared or named by a level, states of the other series, and
+        states in the rows; a state that first occurs in later rows of this series is unknown. By
+        visits to a state, the rows are not used: their number up to some visit depends on the
+        windows that calibrate.
         """
         if self.predictor.states is not None:
             return np.ones(len(self.alphabet), dtype=np.bool_)
         begin, last = self.series.span(place)
         own = np.bincount(self.codes[begin:last], minlength=len(self.alphabet))
-        found = np.asarray(self._counts > own)
+        is_known = np.asarray(self._counts > own)
         if not self.narrow:
-            found[self.codes[begin : last if end is None else begin + end]] = True
+            is_known[self.codes[begin : last if end is None else begin + end]] = True
         level = self.predictor.confidence_level
         named = {*(self.model.states or ()), *(level if isinstance(level, Mapping) else ())}
-        found[[code for label, code in self.alphabet.codes.items() if label in named]] = True
-        return found
+        is_known[[code for label, code in self.alphabet.codes.items() if label in named]] = True
+        return is_known
 
     def check(self, auto: Symmetry | None = None) -> None:
-        """Refuse settings that the mode excludes; `auto` is the symmetry where none is named."""
+        """Raise for settings that the mode excludes; `auto` is the symmetry if none is named."""
         cp = self.predictor
         symmetry, memory = find_symmetry(cp.symmetry), resolve_memory(cp.memory)
         if auto is not None and is_auto(cp.symmetry):
@@ -191,11 +191,11 @@ class SeriesMode(Named, ABC):
         promise_of(symmetry, trained, series=name, train_size=size, rows=rows)
 
     def has_trained(self, place: int) -> bool:
-        """Tell whether all rows of a series trained the model."""
+        """Return whether all rows of a series trained the model."""
         return False
 
     def training_rows(self, place: int) -> int:
-        """Return how many rows of a series, its first, train the model and calibrate nothing."""
+        """Return how many first rows of a series train the model and calibrate nothing."""
         rows, size = int(self.series.lengths[place]), self.predictor.train_size
         if self.calibrates_with_others:
             return rows if self.has_trained(place) else 0
@@ -223,24 +223,24 @@ class SeriesMode(Named, ABC):
     ) -> ConformalHMM:
         """Fit the estimator of a series on given rows, with `changes` of its parameters.
 
-        `end` of its own rows are known; the fixed model `share` is not copied; all segments
-        calibrate where they do so `together`.
+        The first `end` of its own rows are known; the fixed model `share` is not copied; with
+        `together`, all segments calibrate.
         """
         params = self.predictor.get_params(deep=False)
         seed = seed_of(self.entropy, self.series.names[place])
-        made = type(self.predictor)(**{**params, "random_state": seed, **changes})
+        fitted = type(self.predictor)(**{**params, "random_state": seed, **changes})
         known: tuple[Hashable, ...] = ()
-        if made.states is None:
+        if fitted.states is None:
             known = self.alphabet.decode(np.flatnonzero(self.known(place, end)))
-        each = lengths if len(lengths) > 1 else None
-        made._fit_from(observations, labels, each, Origin(known, together), share)
+        segments = lengths if len(lengths) > 1 else None
+        fitted._fit_from(observations, labels, segments, Origin(known, together), share)
         if share is not None:
-            made.model = share
-        made._data.clock = self.series.clock(place, end)
-        return made
+            fitted.model = share
+        fitted._data.clock = self.series.clock(place, end)
+        return fitted
 
     def train_on(self, places: list[int]) -> Model:
-        """Return the model, fixed on some series; it knows their states, and declared ones."""
+        """Return the model fixed on some series, with their states and the declared ones."""
         series, model = self.series, self.model
         rows = np.concatenate([np.arange(*series.span(k)) for k in places])
         states, labels = self.codes[rows], self.alphabet.labels
@@ -265,15 +265,15 @@ class SeriesMode(Named, ABC):
 
 
 def seed_of(entropy: int, name: Hashable) -> int:
-    """Return the seed of a series: its own, among however many it is."""
+    """Return the seed of a series, which depends on its name and not on the other series."""
     place = hashlib.sha256(repr(name).encode()).digest()[:8]
     words = np.frombuffer(place, dtype="<u4").tolist()
-    found = np.random.SeedSequence(entropy, spawn_key=words).generate_state(1, np.uint64)
-    return int(found[0] >> 1)
+    seed = np.random.SeedSequence(entropy, spawn_key=words).generate_state(1, np.uint64)
+    return int(seed[0] >> 1)
 
 
 def find_mode(name: Any) -> type[SeriesMode]:
-    """Return the mode of a name."""
+    """Return the mode with a name."""
     if isinstance(name, str) and name in SeriesMode.named:
         return SeriesMode.named[name]
     names = ", ".join(map(repr, SeriesMode.named))
@@ -284,7 +284,7 @@ def find_mode(name: Any) -> type[SeriesMode]:
 
 
 def say_promise(name: str, symmetry: Any = "auto") -> str:
-    """Say what a mode promises where windows are compared by a symmetry.
+    """Return the guarantee of a mode under a symmetry, in words.
 
     >>> say_promise("own", "departures")
     'exact for each series, given its present state, averaged over its visits, by its own history'
@@ -294,15 +294,17 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     says: str = SeriesMode.named[name].says
     if is_auto(symmetry):
         return says
-    found = promise_of(find_symmetry(symmetry), fixed=False)
-    if not found.exact:
-        return found.says
-    given = f"{found.given}, averaged over its visits" if found.when == BY_VISITS else found.given
+    promise = promise_of(find_symmetry(symmetry), fixed=False)
+    if not promise.exact:
+        return promise.says
+    given = (
+        f"{promise.given}, averaged over its visits" if promise.when == BY_VISITS else promise.given
+    )
     return says.replace("given its last state", f"given its {given}")
 
 
 class OwnHistory(SeriesMode, name="own"):
-    """Each series is predicted from its own rows; of the others it learns the states there are."""
+    """Predict each series from its own rows; other series only contribute known states."""
 
     says = "exact for each series, given its last state, by its own history"
     source = "the rows of its series before it"
@@ -312,12 +314,12 @@ class OwnHistory(SeriesMode, name="own"):
 
 
 class OtherSeries(SeriesMode, name="others"):
-    """The model learns from the other series; what calibrates it is the series' own history.
+    """Train the model on the other series; calibrate it on the series' own history.
 
-    Counts and sums of all series are added up once, and what is left without a series' own is
-    the model for it. Of laws that do not add up, such as a classifier's, ten are trained, each on
-    nine tenths of the series. So it is with "auto" and tables of numbers, where these series also
-    choose the model.
+    Counts and sums of all series are added up once, and those of a series are subtracted for its
+    model. Where laws are no sums, as a classifier's, ten models are trained, each on nine tenths
+    of the series. The same holds for "auto" and tables of numbers, where these series also choose
+    the model.
     """
 
     says = (
@@ -343,7 +345,7 @@ class OtherSeries(SeriesMode, name="others"):
         return self.fit_own(place, end, self.model_for(place, end))
 
     def model_for(self, place: int, end: int | None = None) -> Model:
-        """Return a model that knows of the first `end` rows of a series the states alone."""
+        """Return a model that uses the states alone of the first `end` rows of a series."""
         sums = self._sums_for(place)
         if sums is not None and not self._chooses(place, sums):
             return sums.without(place, end)
@@ -361,8 +363,8 @@ class OtherSeries(SeriesMode, name="others"):
     def _sums_for(self, place: int) -> SummedSeries | None:
         """Return sums whose law is chosen by the other series alone.
 
-        A law that depends on where a value stands, among the labelled rows of the series or after
-        them, would not be the same for all rearrangements.
+        A law that depends on whether a value is in the labelled rows of the series or after them
+        would not be invariant under rearrangements.
         """
         if self._kinds is None or self.totals is not None:
             return self._sums
@@ -384,17 +386,17 @@ class OtherSeries(SeriesMode, name="others"):
         return [early.join(late) for early, late in zip(before, after, strict=True)]
 
     def _chooses(self, place: int, sums: SummedSeries) -> bool:
-        """Tell whether the rows of the other series choose the model."""
+        """Return whether the rows of the other series choose the model."""
         others = len(self.codes) - int(self.series.lengths[place])
         return isinstance(self.model, Auto) and is_tabular(sums.emission) and others >= ROWS
 
 
 class AllTogether(SeriesMode, name="all"):
-    """All windows that departed from the present state, in whatever series, calibrate the next.
+    """Calibrate by all windows that departed from the present state, in any series.
 
-    With `train_size`, the first series, a share or a number of them, train the model, and the
-    others calibrate it. A series that trained the model is predicted from its last state: of its
-    rows, only those that come after the fit calibrate.
+    With `train_size`, a share or number of first series train the model, and the others calibrate
+    it. A series that trained the model is predicted from its last state: of its rows, only rows
+    learned after the fit calibrate.
     """
 
     says = (
@@ -415,11 +417,11 @@ class AllTogether(SeriesMode, name="all"):
         return place < self._cut
 
     def _fixed(self) -> Model:
-        """Return the model that the first series train."""
+        """Return the model trained on the first series."""
         model = self.train_on(list(range(self._cut)))
         if isinstance(model, TrainedHMM) and self.predictor.states is None:
-            # States that only come up in series that calibrate are no business of the model:
-            # its prior is for those that it was trained on, however many there are later.
+            # States that only occur in calibration series must not change the model:
+            # its prior is for the states of the training series.
             return replace(model, transitions=model.transitions + model.prior, prior=0.0)
         return model
 
@@ -429,14 +431,14 @@ class AllTogether(SeriesMode, name="all"):
         begin, last = series.span(place)
         last = last if end is None else begin + end
         own = series.segments(place, last - begin)
-        if self.has_trained(place):  # what trained never calibrates: the present state is enough
+        if self.has_trained(place):  # training rows never calibrate: the last state is enough
             begin, own = last - 1, np.array([1])
         spans = [*map(series.span, places), (begin, last)]
         rows = np.concatenate([np.arange(*span) for span in spans])
-        each = [*map(series.segments, places), own]
-        lengths = np.concatenate(each)
+        segments = [*map(series.segments, places), own]
+        lengths = np.concatenate(segments)
         begins = lengths.cumsum() - lengths
-        owners = np.repeat([*places, place], list(map(len, each)))
+        owners = np.repeat([*places, place], list(map(len, segments)))
         asked = self.predictor.symmetry
         # Other series do not drift towards this one: all of their windows calibrate it.
         recent = asked.recent if isinstance(asked, Departures) else None
@@ -450,7 +452,7 @@ class AllTogether(SeriesMode, name="all"):
 
 
 class FirstOfEach(AllTogether, name="first"):
-    """The first window that departed from the present state in each of the other series."""
+    """Calibrate by the first window that departed from the present state in each other series."""
 
     says = (
         "exact where the series have one law, given the present state, at any time; on average "

@@ -1,4 +1,4 @@
-"""What many series add up to: counts and sums from which the part of one is taken."""
+"""Counts and sums over many series, from which those of one series can be subtracted."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ BEFORE, NUMBER, STEP, USUAL, LONG = "_state_before", "_number", "_step", "_usual
 
 @dataclass(frozen=True, eq=False)
 class SeriesTotals:
-    """Counts of many series, of which a series' own can be taken away.
+    """Counts over many series, from which those of one series can be subtracted.
 
     Attributes
     ----------
-    states, symbols : the labels there are
+    states, symbols : the labels of states and of symbols
     moves : (n, n) how often each state follows each
     seen : (n, m) how often each symbol is seen in each state; m is 0 for plain chains
     rows : (n,) how many rows each state has
@@ -49,7 +49,7 @@ class SeriesTotals:
     rows: IntArray
 
     def __add__(self, other: SeriesTotals) -> SeriesTotals:
-        """Add up what was counted in different places."""
+        """Return the sum of counts made on separate tables."""
         states = self.states.extended(other.states.labels)
         symbols = self.symbols.extended(other.symbols.labels)
         n, m = len(states), len(symbols)
@@ -68,17 +68,16 @@ def count_series(
 ) -> SeriesTotals:
     """Count transitions, and symbols by state, over all series of a table.
 
-    One query, run by whatever holds the table: polars, DuckDB, pandas or pyarrow, lazily where it
-    can. What comes back is as large as the counts are, however many rows there are.
+    The table's own engine (polars, DuckDB, pandas or pyarrow) runs the query, lazily where it
+    can. The result is as large as the counts, however many rows there are.
 
     Parameters
     ----------
-    table : a frame of any of these, lazy or not
+    table : a frame of one of these libraries, lazy or not
     state, group : the columns with the states and with the series; a row without a state is a gap
-    order : the column that the rows of a series are sorted by; may be left out where rows have an
-        order of their own, which they have not in a database. Of dates and numbers, no transition
-        is counted over a hole: a step of more than 1.5 times the median of its series, with a
-        warning.
+    order : the column that the rows of a series are sorted by; may be left out where rows are
+        ordered, which rows of a database are not. With dates or numbers, no transition is counted
+        over a hole, a step of more than 1.5 times the median of its series, with a warning.
     symbol : the column with the observations, symbols; none for plain chains
 
     Examples
@@ -98,22 +97,22 @@ def count_series(
     rows[states.encode(there[state].to_list(), "states")] = there[NUMBER].to_list()
     steps = _steps(frame, state, group, order).drop_nulls(subset=[BEFORE, state])
     moves: IntArray = np.zeros((n, n), dtype=np.int64)
-    found = _count_rows(steps, BEFORE, state)
-    places = tuple(states.encode(found[name].to_list(), "states") for name in (BEFORE, state))
-    moves[places] = found[NUMBER].to_list()
+    counts = _count_rows(steps, BEFORE, state)
+    places = tuple(states.encode(counts[name].to_list(), "states") for name in (BEFORE, state))
+    moves[places] = counts[NUMBER].to_list()
     seen: IntArray = np.zeros((n, 0), dtype=np.int64)
     if symbol is not None:
-        found = _count_rows(known.drop_nulls(subset=[symbol]), state, symbol)
-        met = found[symbol].to_list()
+        counts = _count_rows(known.drop_nulls(subset=[symbol]), state, symbol)
+        met = counts[symbol].to_list()
         symbols = Alphabet(sorted(dict.fromkeys(met), key=_key))
         seen = np.zeros((n, len(symbols)), dtype=np.int64)
-        places = states.encode(found[state].to_list(), "states"), symbols.encode(met, "states")
-        seen[places] = found[NUMBER].to_list()
+        places = states.encode(counts[state].to_list(), "states"), symbols.encode(met, "states")
+        seen[places] = counts[NUMBER].to_list()
     return SeriesTotals(states, symbols, moves, seen, rows)
 
 
 def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
-    """Put the state before beside each, within its series and on this side of a hole."""
+    """Add the previous state of each row, within its series and not across a hole."""
     before = nw.col(state).shift(1)
     if isinstance(frame, nw.LazyFrame):
         if order is None:
@@ -129,7 +128,7 @@ def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
 
 
 def _leave_out_holes(frame: Any, group: str, order: str) -> Any:
-    """Leave out rows after a hole, as `definetti.data.timing.find_holes` finds it, by a query."""
+    """Drop rows after a hole, as `definetti.data.timing.find_holes` defines it, by a query."""
     kind = frame.collect_schema()[order]
     if not (kind.is_numeric() or kind.is_temporal()):
         return frame
@@ -138,7 +137,7 @@ def _leave_out_holes(frame: Any, group: str, order: str) -> Any:
     step = step if kind.is_numeric() else step.dt.total_microseconds()
     frame = frame.with_columns(step.cast(nw.Float64).alias(STEP))
     frame = frame.with_columns(nw.col(STEP).median().over(group).alias(USUAL))
-    frame = frame.filter(~nw.col(STEP).is_null())  # but for the first row of each series
+    frame = frame.filter(~nw.col(STEP).is_null())  # drops the first row of each series
     is_long = (nw.col(USUAL) > 0) & (nw.col(STEP) > HOLE * nw.col(USUAL))
     frame = frame.with_columns(is_long.cast(nw.Int64).alias(LONG))
     many = are_many(nw.col(LONG).sum().over(group), nw.col(STEP).count().over(group))
@@ -158,17 +157,17 @@ def _collected(frame: Any) -> Any:
 
 
 def _count_rows(frame: Any, *columns: str) -> Any:
-    """Return how many rows each value of some columns has."""
+    """Return the number of rows for each value of some columns."""
     return _collected(frame.group_by(*columns).agg(nw.len().alias(NUMBER)))
 
 
 def _key(label: Hashable) -> tuple[str, Any]:
-    """Sort labels the same way wherever they were counted."""
+    """Return a key that sorts labels independently of the table."""
     return (type(label).__name__, label) if not isinstance(label, str) else ("", label)
 
 
 class SummedSeries(ABC):
-    """What all series add up to, from which the own part of each can be taken."""
+    """Sums over all series, from which those of one series can be subtracted."""
 
     def __init__(
         self, rows: SeriesMode, model: HMM, emission: Emission, hidden: int | None = None
@@ -190,12 +189,12 @@ class SummedSeries(ABC):
 
     @staticmethod
     def of(rows: SeriesMode, kinds: Kinds | None, hidden: int | None = None) -> SummedSeries | None:
-        """Return the sums of the series; None where their model is no function of sums.
+        """Return the sums over all series; None where the model is no function of sums.
 
         Parameters
         ----------
-        kinds : the types of the observations of all series but the one that is predicted
-        hidden : the number of that series, where its observations may be of other types
+        kinds : the types of the observations of all series but the predicted one
+        hidden : the number of the predicted series, if its observations may be of other types
         """
         model = rows.model.choose(kinds)
         emission = model.emission_
@@ -212,19 +211,19 @@ class SummedSeries(ABC):
         return AddedNumbers(rows, model, emission, hidden) if adds_up(emission) else None
 
     def without(self, place: int, known: int | None = None) -> Model:
-        """Return the model of all other series, with the states of the `known` rows of this one."""
+        """Return the model of all other series, with states known after `known` own rows."""
         begin, end = self.rows.series.span(place)
         emission, statistics = self.laws(place, begin, end)
         there = np.flatnonzero(self.rows.known(place, known))
         labels, prior = self.rows.alphabet.decode(there), float(self.model.prior)
         rest = self.moves - self._count_moves(begin, end)
         counts = rest[np.ix_(there, there)].astype(np.float64)
-        if self.rows.narrow:  # however many states come up in the rows that calibrate
+        if self.rows.narrow:  # independent of the number of states in the calibration rows
             counts, prior = spread(counts, prior, np.ones(len(there), dtype=np.bool_)), 0.0
         return TrainedHMM(counts, statistics[there], prior, emission, labels, self.encoded)
 
     def _count_moves(self, begin: int, end: int) -> IntArray:
-        """Count transitions, none of which leads to where a segment begins."""
+        """Count transitions within segments."""
         codes, n = self.rows.codes[begin:end], self.n_states
         pairs = codes[:-1] * n + codes[1:]
         within = ~self.rows.series.begins[begin + 1 : end]
@@ -232,11 +231,11 @@ class SummedSeries(ABC):
 
     @abstractmethod
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
-        """Return the law of the observations, and its statistics, without a series' rows."""
+        """Return the emission law and its statistics without the rows of a series."""
 
 
 class CountedSymbols(SummedSeries):
-    """Whole numbers, of which a series' own are taken away."""
+    """Counts of symbols, from which those of a series are subtracted."""
 
     emission: Counted
 
@@ -248,7 +247,7 @@ class CountedSymbols(SummedSeries):
         if totals is None:
             self.total = self._count(0, len(self.codes))
             return
-        # Its labels may have another order: that of states that were declared, say.
+        # The totals may have another order of labels, such as that of declared states.
         states = rows.alphabet.encode(list(totals.states.labels), "states")
         _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
         self.moves = np.zeros_like(self.moves)
@@ -267,22 +266,22 @@ class CountedSymbols(SummedSeries):
 
 
 class AddedNumbers(SummedSeries):
-    """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
+    """Sums of numbers before and after each series, so that its own rows never enter."""
 
     def __init__(
         self, rows: SeriesMode, model: HMM, emission: Emission, hidden: int | None = None
     ) -> None:
         super().__init__(rows, model, emission, hidden)
         spans = [rows.series.span(k) for k in range(len(rows.series))]
-        each = np.array([
+        statistics = np.array([
             emission.statistics(
                 self.encoded, self.codes[begin:end], rows.codes[begin:end], self.n_states
             )
             for begin, end in spans
         ])  # fmt: skip
-        nothing = np.zeros((1, *each.shape[1:]))
-        self.before = np.concatenate([nothing, each[:-1].cumsum(axis=0)])
-        self.after = np.concatenate([each[:0:-1].cumsum(axis=0)[::-1], nothing])
+        nothing = np.zeros((1, *statistics.shape[1:]))
+        self.before = np.concatenate([nothing, statistics[:-1].cumsum(axis=0)])
+        self.after = np.concatenate([statistics[:0:-1].cumsum(axis=0)[::-1], nothing])
 
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         return self.emission, self.before[place] + self.after[place]

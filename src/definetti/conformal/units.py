@@ -1,4 +1,4 @@
-"""Labelled sequences taken in: which of them train, and how nonconforming the others are."""
+"""Labelled sequences split into training and calibration units, with nonconformity scores."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Smoother = SequenceSmoother | SequencePredictor
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Labelled sequences that calibrate, and the model that the others have trained."""
+    """Calibration sequences, and the model trained on the other sequences."""
 
     alphabet: Alphabet
-    closed: bool  # whether the states were declared, so that there are no others
+    closed: bool  # whether the states were declared, so that no others occur
     smoother: Smoother  # the fixed model, with a law of the first state
-    steps: list[FloatArray]  # for each sequence, the nonconformity of its true states
-    shares: IntArray  # how many sequences the unit of each sequence has
-    number: int  # of units
+    steps: list[FloatArray]  # by sequence, the nonconformity of the true state at each step
+    shares: IntArray  # by sequence, the number of sequences in its unit
+    number: int  # how many units calibrate
     gaps: bool  # whether some observation is missing
     _limits: dict[Any, float] = field(default_factory=dict, init=False, repr=False)
 
@@ -51,32 +51,34 @@ class Units:
         return self.smoother.model
 
     def marginals(self, observations: Any, name: str) -> FloatArray:
-        """Return ``(h, n)`` probabilities of states; that of one unknown to the model is zero."""
-        found = self.smoother.marginals(observations, name)
-        return np.pad(found, [(0, 0), (0, len(self.alphabet) - found.shape[1])])
+        """Return ``(h, n)`` probabilities of states; zero for a state unknown to the model."""
+        marginals = self.smoother.marginals(observations, name)
+        return np.pad(marginals, [(0, 0), (0, len(self.alphabet) - marginals.shape[1])])
 
     def limit(self, alpha: Fraction, guarantee: Guarantee) -> float:
-        """Return the largest nonconformity of a state in the set of its step."""
+        """Return the largest nonconformity score that a state in a set may have."""
         key = alpha, *guarantee
         if key not in self._limits:
             scores, shares = self._by_sequence(guarantee), self.shares
             if guarantee.name == "steps":
-                each = list(map(len, self.steps))
-                scores, shares = np.concatenate(self.steps), np.repeat(self.shares * each, each)
+                rows = list(map(len, self.steps))
+                scores, shares = np.concatenate(self.steps), np.repeat(self.shares * rows, rows)
             self._limits[key] = weighted_limit(scores, shares, self.number, alpha)
         return self._limits[key]
 
     def noise(self, limit: float, guarantee: Guarantee) -> float:
-        """Return how far coverage may fall short because of which units happen to calibrate."""
+        """Return how far coverage may fall short by the random choice of calibration units."""
         if guarantee.name == "steps":
             covered = np.array([(steps <= limit).mean() for steps in self.steps])
         else:
             covered = np.asarray(self._by_sequence(guarantee) <= limit, float)
         noise = float(covered.mean()) - lower_bound(covered)
-        return noise * float(np.sqrt(len(self.steps) / self.number))  # those of a unit go together
+        return noise * float(
+            np.sqrt(len(self.steps) / self.number)
+        )  # sequences of a unit are dependent
 
     def _by_sequence(self, guarantee: Guarantee) -> FloatArray:
-        """Return the nonconformity of whole sequences, but for the errors that are allowed."""
+        """Return the nonconformity of whole sequences, after removing the errors allowed."""
         return np.array([after_errors(steps, guarantee.max_errors) for steps in self.steps])
 
 
@@ -92,13 +94,13 @@ def take_units(
     seed: int | None,
     given: bool,
 ) -> Units:
-    """Train a model on some units, drawn by the seed or the first, and calibrate with others."""
+    """Train a model on some units, drawn with the seed or the first, and calibrate on the rest."""
     check_given(observations, "observations")
     labels = checked_states(states)
     if not labels:
         raise ValueError("states is empty; give at least two labelled sequences")
-    each = read_lengths(lengths, len(labels), "states")
-    owner = read_groups(groups, len(each))
+    sequence_lengths = read_lengths(lengths, len(labels), "states")
+    owner = read_groups(groups, len(sequence_lengths))
     if not owner.max():
         remedy = "tell them apart with lengths=" if groups is None else "give more groups"
         raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
@@ -108,10 +110,10 @@ def take_units(
             "ConformalSequences(…, states=[…]) the labels in the order of the columns"
         )
     trains = choose_training(model, owner, train_size, seed)
-    training_rows = np.flatnonzero(np.repeat(trains, each))
-    # By what trains alone, for the others to stay exchangeable.
+    training_rows = np.flatnonzero(np.repeat(trains, sequence_lengths))
+    # Choose by the training rows alone, so that the other units stay exchangeable.
     model = model.choose(model.infer_types(at_rows(observations, training_rows)))
-    # All at once, so that an error names the row as it came.
+    # Encode all rows at once, so that an error names the row as given.
     _, observed = model.emission_.encode(observations, model.table, "observations")
     check_pairs(len(observed), len(labels))
 
@@ -128,7 +130,7 @@ def take_units(
         smoother = SequencePredictor(model, alphabet.labels, given)
     elif trains.any():
         codes = alphabet.encode(trained_labels, "states")
-        begins = np.cumsum(each[trains]) - each[trains]
+        begins = np.cumsum(sequence_lengths[trains]) - sequence_lengths[trains]
         some = at_rows(observations, training_rows)
         smoother = SequenceSmoother.trained(model, some, codes, begins, alphabet.labels)
     else:
@@ -144,23 +146,25 @@ def take_units(
         number=len(np.unique(units_of)),
         gaps=bool((observed == MISSING).any()),
     )
-    codes, ends = alphabet.encode(labels, "states"), np.cumsum(each)
+    codes, ends = alphabet.encode(labels, "states"), np.cumsum(sequence_lengths)
     for k in np.flatnonzero(~trains).tolist():
-        begin, end = int(ends[k] - each[k]), int(ends[k])
-        found = taken.marginals(piece(observations, begin, end), "observations")
-        taken.steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
+        begin, end = int(ends[k] - sequence_lengths[k]), int(ends[k])
+        marginals = taken.marginals(piece(observations, begin, end), "observations")
+        taken.steps.append(1.0 - marginals[np.arange(end - begin), codes[begin:end]])
     return taken
 
 
 def choose_training(model: Model, owner: IntArray, train_size: Any, seed: int | None) -> BoolArray:
-    """Tell which sequences the model is fitted on, given the unit of each."""
+    """Return which sequences train the model, given the unit of each."""
     predicts = isinstance(model, Predictor)
     if model.fixed and model.ordered and not predicts:
         raise TypeError(
             "model has columns without names and no law of the first state; use 'auto', an "
             "HMM, given_hmm, a fitted hmmlearn model, or a function of whole sequences"
         )
-    unnamed = model.fixed and model.states is None and not predicts  # to be matched to labels
+    unnamed = (
+        model.fixed and model.states is None and not predicts
+    )  # its columns are to be matched to labels
     if train_size is None:
         if not model.fixed or unnamed:
             remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
@@ -191,7 +195,7 @@ def check_given(observations: Any, name: str) -> None:
 def read_sequences(
     observations: Any, states: Any, lengths: Any, groups: Any, order: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return all sequences one after the other, their lengths, and the units they belong to."""
+    """Return the observations and states of all sequences, joined, their lengths and units."""
     check_aligned({"observations": observations, "states": states})
     if is_nested(states):
         if lengths is not None:
@@ -199,12 +203,12 @@ def read_sequences(
         if isinstance(observations, (list, tuple)):
             for k, (seen, truth) in enumerate(zip(observations, states, strict=False)):
                 check_aligned({f"observations[{k}]": seen, f"states[{k}]": truth})
-        joined, each = join_observations(observations)
+        joined, sizes = join_observations(observations)
         labels, wanted = join_states(states)
-        if each != wanted:
-            k = next((k for k, (a, b) in enumerate(zip(each, wanted, strict=False)) if a != b), 0)
+        if sizes != wanted:
+            k = next((k for k, (a, b) in enumerate(zip(sizes, wanted, strict=False)) if a != b), 0)
             raise ValueError(
-                f"observations has {len(each)} sequences and states {len(wanted)}, and number {k} "
+                f"observations has {len(sizes)} sequences and states {len(wanted)}, and number {k} "
                 "differs; give lists of equal sequences"
             )
         observations, states, lengths = joined, labels, wanted

@@ -1,9 +1,9 @@
-"""Scores and ranks one step ahead from counts: the compiled kernels.
+"""Compiled kernels: scores and ranks one step ahead from counts.
 
 The model is refitted on the counts, the step to be ranked included, or fixed and given as a table
 of scores. `transitions`, ``(n, n)``, and `emissions`, ``(n, m + 1)`` with missing observations
-first, are the counts so far; `priors` are added to each of both; `surprise` scores a whole step by
-minus the log-probability of its state, else by one minus the probability.
+first, are the counts so far; `priors` are added to the cells of each; `surprise` scores a whole
+step by minus the log-probability of its state, else by one minus the probability.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from definetti.scores.nonconformity import rounded
 
 @kernel
 def share_row(counts: IntArray, prior: float, shares: FloatArray) -> None:
-    """Normalise counts, with a prior on each cell; nothing at all is uniform."""
+    """Normalise counts plus a prior on each cell; a zero total gives uniform shares."""
     columns, total = len(counts), 0.0
     for j in range(columns):
         total += counts[j] + prior
@@ -33,7 +33,7 @@ def share_row(counts: IntArray, prior: float, shares: FloatArray) -> None:
 def estimate(
     transitions: IntArray, emissions: IntArray, priors: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the shares of moves, (n, n), and of observations that are not missing, (n, m)."""
+    """Return the shares of transitions, (n, n), and of non-missing observations, (n, m)."""
     n, width = emissions.shape
     moves, law = np.empty((n, n)), np.empty((n, width - 1))
     for i in range(n):
@@ -101,11 +101,11 @@ def place_parts_in_class(
     priors: tuple[float, float],
     surprise: bool,
 ) -> IntArray:
-    """Compare the parts of a step with those that the members of its class end in.
+    """Compare the parts of a step with the last steps of the members of its class.
 
-    Returns five rows: whether the score of the move is greater, and equal, by the state before; how
-    many whole steps are, by the state before; the counts of the observation alone. One array for
-    all, since each that leaves a kernel takes its time.
+    Returns five rows: whether the score of the move is greater, and equal, by previous state; how
+    many whole steps score greater, and equal, by previous state; greater, equal and all counts of
+    the observation. They are one array, since returning each array from a kernel takes time.
     """
     n, width = emissions.shape
     moves, law = estimate(transitions, emissions, priors)
@@ -113,14 +113,14 @@ def place_parts_in_class(
     judge(
         transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
     )
-    found = np.zeros((5, max(n, 3)), dtype=np.int64)
+    placed = np.zeros((5, max(n, 3)), dtype=np.int64)
     counts = emissions[state].copy()
     counts[code + 1] += 1
-    found[4, 0], found[4, 1], found[4, 2] = count_scores(seen, counts, seen[code + 1])
+    placed[4, 0], placed[4, 1], placed[4, 2] = count_scores(seen, counts, seen[code + 1])
     for u in range(n):
-        found[0, u], found[1, u] = into[u] > into[last], into[u] == into[last]
-        found[2, u], found[3, u], _ = count_scores(whole[u], counts, whole[last, code + 1])
-    return found
+        placed[0, u], placed[1, u] = into[u] > into[last], into[u] == into[last]
+        placed[2, u], placed[3, u], _ = count_scores(whole[u], counts, whole[last, code + 1])
+    return placed
 
 
 @kernel
@@ -134,15 +134,15 @@ def place_step(
     priors: tuple[float, float],
     surprise: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """Count greater, equal and all steps to each state, by the state before, and score it.
+    """Count greater, equal and all steps to each state, by previous state, and score the step.
 
-    Compare with past `steps`, ``(n, n, m + 1)``, by the state before, the state and the
-    observation; where these are empty, with the observations of the state after any state before.
+    Compare with past `steps`, ``(n, n, m + 1)``, by previous state, state and observation; where
+    `steps` is empty, with the observations of the state after any previous state.
     Scores are those of `table`, ``(n, n, m + 1)``, where it is not empty. Returns ``(n, n, 3)`` and
     ``(n,)``.
     """
     n, width = emissions.shape
-    found, scores = np.zeros((n, n, 3), dtype=np.int64), np.empty(n)
+    counted, scores = np.zeros((n, n, 3), dtype=np.int64), np.empty(n)
     moves, law = estimate(transitions, emissions, priors)
     into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     counts = np.empty(width, dtype=np.int64)
@@ -160,15 +160,15 @@ def place_step(
         for u in range(n):
             weights = steps[u, state] if len(steps) else counts
             greater, equal, total = count_scores(whole[u], weights, scores[state])
-            found[state, u, 0], found[state, u, 1], found[state, u, 2] = greater, equal, total
-    return found, scores
+            counted[state, u, 0], counted[state, u, 1], counted[state, u, 2] = greater, equal, total
+    return counted, scores
 
 
 @kernel
 def count_step(
     steps: IntArray, ring: IntArray, entered: IntArray, earlier: int, state: int, column: int
 ) -> None:
-    """Count a step to a state; where the ring is full, its oldest step to the state goes out."""
+    """Count a step to a state; where the ring is full, remove its oldest step to the state."""
     room = ring.shape[1]
     if room:
         place = entered[state] % room
@@ -195,7 +195,7 @@ def rank_steps(
 ) -> tuple[IntArray, FloatArray]:
     """Rank steps to all states among the latest to each; learn their labels in between.
 
-    `states` and `codes` begin with the last step so far; `lengths` says how many that follow it are
+    `states` and `codes` begin with the last step so far; `lengths` is how many later steps are
     learned before each ranking. The counts, as `Stream` has them, and the states `met` in the
     present segment are changed. Returns ``(W, n, 3)`` and the scores, ``(W, n)``.
     """

@@ -1,9 +1,9 @@
 """Ranks one step ahead from counts, step after step, at a constant cost.
 
-Given the class of a sequence that ends in ``i``, the state before the end has the weights of
-Whittle's formula, and the last observation is any of those of ``i``, independently. With a model
-refitted on the counts, the smoothed ranks of successive steps among the members of their classes
-are independent and uniform for every hidden Markov model: what martingales are made of.
+Given the class of a sequence that ends in ``i``, the previous state has the weights of Whittle's
+formula, and the last observation is uniform over the observations of ``i``, independently. With a
+model refitted on the counts, the smoothed ranks of successive steps among the members of their
+classes are independent and uniform for every hidden Markov model; martingales bet on them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from definetti.symmetry import Full, Returns, Spaced, Symmetry
 
 
 class Trees:
-    """How many trees are directed to a root, and the cofactors that tell it for the next step.
+    """The number of trees directed to a root, with the cofactors that update it.
 
-    Of the states `u` and `i`, the cofactor says how the number changes with the edges from `i` to
-    `u`; states that were not met, and the root, have none.
+    The cofactor of the states `u` and `i` is the change of the number by edges from `i` to `u`; it
+    is zero for states not met, and for the root.
 
     >>> trees = Trees(0, 3)
     >>> for earlier, later in [(0, 1), (1, 1), (1, 0), (0, 1), (1, 2), (2, 1)]:
@@ -49,8 +49,8 @@ class Trees:
 
     @classmethod
     def of(cls, root: int, transitions: IntArray) -> Trees:
-        """Return the trees of a sequence that has been, by its first state and its steps."""
-        # In an order in which each state is met from one that was met before; then all others.
+        """Return the trees of a past sequence from its first state and its transition counts."""
+        # First one step to each state from a state already met; then all others.
         trees, left = cls(root, len(transitions)), transitions.tolist()
         waiting = [root]
         while waiting:
@@ -75,12 +75,12 @@ class Trees:
             self.cofactors += [[0] * n_states for _ in range(more)]
 
     def follow(self, earlier: int, later: int, times: int = 1) -> None:
-        """Take in a step, from a state that was met."""
+        """Update for a step from a state already met."""
         if later == earlier or later == self.root:
-            return  # a loop is in no tree, and the root has no way out
+            return  # a loop is in no tree, and no edge leaves the root
         cofactors = self.cofactors
         if not self.met[later]:
-            # Its one way out, so far, is in every tree, and no way leads to it.
+            # The only edge of a new state is in every tree, and no edge leads to the state.
             self.met[later] = True
             cofactors[later] = cofactors[earlier].copy()
             cofactors[later][later] = self.number
@@ -94,12 +94,12 @@ class Trees:
         for u, row in enumerate(cofactors):
             if own := row[later]:
                 pairs = zip(row, change, strict=True)
-                cofactors[u] = [(new * one - own * other) // old for one, other in pairs]
+                cofactors[u] = [(new * cofactor - own * other) // old for cofactor, other in pairs]
             elif new != old and any(row):
-                cofactors[u] = [new * one // old for one in row]
+                cofactors[u] = [new * cofactor // old for cofactor in row]
 
     def ends(self, entries: list[int], last: int, state: int) -> list[int]:
-        """Tell how many members end in a step to `state` from each state, up to a factor."""
+        """Return how many members end in a step to `state` from each state, up to a factor."""
         if state == self.root:
             return entries
         base = self.number - self.cofactors[last][state]
@@ -109,11 +109,11 @@ class Trees:
         ]
 
 
-LEAST = 1e-9  # a prior below which a probability may be none, or not be told from none
+LEAST = 1e-9  # with a smaller prior a probability may be zero, or not distinguishable from it
 
 
 def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
-    """Return what is added to counts of moves and symbols; None if these are not the model."""
+    """Return the priors added to counts of moves and symbols; None if counts are not the model."""
     if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
         return None
     emission = model.emission_
@@ -124,7 +124,7 @@ def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
 
 
 def find_step_score(score: Score) -> str:
-    """Name what a score makes of one step, as in `Stream`: "surprise", "rest", or "" if unknown."""
+    """Return how a score rates one step, as in `Stream`: "surprise", "rest", or "" if unknown."""
     if type(score) is Path and not score.lag:
         return "surprise"
     known = isinstance(score, (Filter, Smoother, Joint)) and not score.lag
@@ -132,10 +132,10 @@ def find_step_score(score: Score) -> str:
 
 
 def find_step_reference(symmetry: Symmetry, n_states: int, n_symbols: int) -> str:
-    """Tell what one step is compared with, where counts of steps are all it takes; else "".
+    """Return what one step is compared with, where counts of steps suffice; else "".
 
-    "past" for the latest steps to the same state, but the first of all; "class" for the last steps
-    of all sequences of the same counts.
+    "past" is for the latest steps to the same state, except the first step; "class" for the last
+    steps of all sequences with the same counts.
     """
     if type(symmetry) in (Spaced, Returns):
         return "past"
@@ -148,26 +148,26 @@ def find_step_reference(symmetry: Symmetry, n_states: int, n_symbols: int) -> st
 
 PARTS = ("transitions", "observations", "whole window")
 NOTHING = np.zeros((0, 0, 0), dtype=np.int64)
-ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: no evidence against it
+ALONE = Rank(0, 1, 1)  # for a state not met before in its segment: no evidence against it
 
 
 class Stream:
-    """A labelled sequence of symbols that goes on, as the counts that ranks depend on.
+    """Counts of a growing labelled sequence of symbols, which ranks depend on.
 
     Attributes
     ----------
-    priors, surprise : of the refitted model and its score, as in `step_kernels`
-    recent : how many past steps to each state `past_ranks` compares with, the latest; None for all
+    priors, surprise : for the refitted model and its score, as in `step_kernels`
+    recent : how many latest steps to each state `past_ranks` compares with; None for all
     transitions : (n, n) steps within the present segment
     pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
         first, in all segments
-    steps : (n, n, m + 1) the latest steps of the segment to each state, but the first
-    entered : (n,) how many steps to each state there were, but the first
-    ring : (n, r, 2) the steps in the table, by state, as the state before and the column of the
+    steps : (n, n, m + 1) the latest steps of the segment to each state, except the first
+    entered : (n,) how many steps to each state there were, except the first
+    ring : (n, r, 2) the steps in `steps`, by state, as the previous state and the column of the
         observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
-    first, last : states of the present segment; -1 where it has none yet
-    table : (n, n, m + 1) scores of steps under a fixed model, by the state before, the state and
-        the observation, a missing one first; empty where the model is refitted on the counts
+    first, last : states of the present segment; -1 before its first state
+    table : (n, n, m + 1) scores of steps under a fixed model, by previous state, state and
+        observation, a missing one first; empty where the model is refitted on the counts
 
     Examples
     --------
@@ -210,17 +210,17 @@ class Stream:
         surprise: bool = True,
         recent: int | None = None,
     ) -> Stream:
-        """Return the counts of a history, and of the segments before it."""
+        """Return the counts of a history and of the segments before it."""
         n, pool = history.n_states, history.pool
-        made = cls(n, n_symbols, priors, surprise, recent)
-        made.transitions[:] = padded(history.transitions, n, n)
-        made.pooled[:] = padded(pool.transitions, n, n)
+        stream = cls(n, n_symbols, priors, surprise, recent)
+        stream.transitions[:] = padded(history.transitions, n, n)
+        stream.pooled[:] = padded(pool.transitions, n, n)
         dealt = slice(int(pool.omits_first), None)
-        np.add.at(made.emissions, (pool.states[dealt], pool.observations[dealt] + 1), 1)
+        np.add.at(stream.emissions, (pool.states[dealt], pool.observations[dealt] + 1), 1)
         if len(history):
-            made.first, made.last = history.first, history.last
-            made._count_latest(history)
-        return made
+            stream.first, stream.last = history.first, history.last
+            stream._count_latest(history)
+        return stream
 
     def _count_latest(self, history: History) -> None:
         """Count the latest steps of a history to each state."""
@@ -246,13 +246,13 @@ class Stream:
 
     @property
     def trees(self) -> Trees:
-        """The trees of the present segment, which follow from its counts."""
+        """The trees of the present segment, computed from its counts."""
         if self._trees is None:
             self._trees = Trees.of(self.first, self.transitions)
         return self._trees
 
     def grow(self, n_states: int, n_symbols: int) -> None:
-        """Make room for states and symbols that came up; there are never fewer."""
+        """Make room for new states and symbols; counts never shrink."""
         if n_states > self.n_states or n_symbols > self.n_symbols:
             n, width = max(n_states, self.n_states), max(n_symbols, self.n_symbols) + 1
             self.transitions, self.pooled = (
@@ -267,16 +267,16 @@ class Stream:
                 self._trees.grow(n)
 
     def make_room(self, more: int = 0) -> None:
-        """Make room in the ring for the latest steps of the past, and for so many more."""
+        """Make room in the ring for the latest past steps and for `more` steps."""
         if self.recent is None:
             return
         room, needed = self.ring.shape[1], int(self.entered.max(initial=0)) + more
-        if room < min(needed, self.recent):  # doubling, up to where the oldest is taken out
+        if room < min(needed, self.recent):  # doubles, up to `recent`
             room = min(max(needed, 2 * room), self.recent)
             self.ring = padded(self.ring, self.n_states, room)
 
     def learn(self, state: int, code: int) -> None:
-        """Let the sequence go on; the first step of a segment follows nothing."""
+        """Append a step to the sequence; the first step of a segment adds no transition."""
         last = self.last
         if last < 0:
             self.first, self._trees = state, None
@@ -292,24 +292,24 @@ class Stream:
         self.last = state
 
     def new_segment(self) -> None:
-        """Begin a new segment, after a gap of which nothing is known."""
+        """Begin a new segment after a gap."""
         self.transitions[:] = 0
         self.steps[:] = self.entered[:] = 0
         self.first = self.last = -1
         self._trees = None
 
     def ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
-        """Rank a step among the members of its class: its move, its observation, all of it."""
+        """Rank the move, the observation and the whole of a step among the members of its class."""
         self._check_begun()
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
         weights = self.ends(state)
-        found = place_parts_in_class(
+        placed = place_parts_in_class(
             self.pooled, self.emissions, self.last, state, code, self.priors, self.surprise
         ).tolist()
-        members, (greater, equal, every, *_) = sum(weights), found[4]
-        # Rows may be longer than there are states, by zeros.
-        moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
+        members, (greater, equal, every, *_) = sum(weights), placed[4]
+        # Rows may be padded with zeros beyond the states.
+        moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in placed[:4])
         return (
             Rank(moved, as_moved, members),
             Rank(greater, equal, every),
@@ -317,7 +317,7 @@ class Stream:
         )
 
     def visits(self, state: int) -> list[Rank]:
-        """Rank a step by whether it comes from each state, the more nonconforming case."""
+        """Rank a step by whether it comes from each state; coming from it is more nonconforming."""
         self._check_begun()
         if not self.trees.met[state]:
             return [ALONE] * self.n_states
@@ -329,16 +329,16 @@ class Stream:
         ]
 
     def ends(self, state: int) -> list[int]:
-        """Weigh the states that the last step, to a state that was met, may come from."""
+        """Return the weights of the previous states of a last step to a state already met."""
         entries = self.transitions[:, state].tolist()
         entries[self.last] += 1
         return self.trees.ends(entries, self.last, state)
 
     def class_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the members of its class."""
-        found, scores = self._placed(code, NOTHING)
+        counted, scores = self._placed(code, NOTHING)
         ranks = []
-        for state, counts in enumerate(found.transpose(0, 2, 1).tolist()):
+        for state, counts in enumerate(counted.transpose(0, 2, 1).tolist()):
             if not self.trees.met[state]:
                 ranks.append(ALONE[:3])
                 continue
@@ -348,8 +348,8 @@ class Stream:
 
     def past_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
-        found, scores = self._placed(code, self.steps)
-        greater, equal, total = found.sum(axis=1).T[:, None]
+        counted, scores = self._placed(code, self.steps)
+        greater, equal, total = counted.sum(axis=1).T[:, None]
         return Ranked(greater, equal + 1, total + 1, scores[None])
 
     def _placed(self, code: int, steps: IntArray) -> tuple[IntArray, FloatArray]:
@@ -364,15 +364,15 @@ class Stream:
             raise ValueError("the segment has no state yet that a step could follow")
 
 
-STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
-CELLS = 2**22  # scores that a table of steps may have
+STEPS = 2**16  # windows ranked in one call; Python handles Ctrl-C between calls
+CELLS = 2**22  # most scores in a table of steps
 
 
 def find_way(segment: Segment) -> str:
-    """Return what steps are ranked among from counts, "past" or "class"; else nothing."""
+    """Return what steps are ranked among from counts, "past" or "class"; "" if not from counts."""
     task, n, symbols = segment.task, len(segment.names), len(segment.table)
     if segment.horizon > 1 or (task.unseen.any() and not segment.data.plain):
-        return ""  # what is not seen yet is left out of the past, too
+        return ""  # past steps then leave out unseen observations, too
     way = find_step_reference(task.symmetry, n, symbols)
     if task.model.fixed:
         tabled = task.history.symbols and not task.lag and n * n * (symbols + 1) <= CELLS
@@ -384,7 +384,7 @@ def find_way(segment: Segment) -> str:
 
 
 def rank_counted_windows(segment: Segment, way: str) -> Iterator[tuple[slice, Ranked]]:
-    """Yield the ranks of all states at all windows, some windows at a time."""
+    """Yield slices of windows with the ranks of all states there."""
     task, fixed = segment.task, segment.task.model.fixed
     symbols = np.full(len(segment.begins), len(segment.table)) if fixed else _symbols(segment)
     surprise = find_step_score(task.score) == "surprise"
@@ -404,14 +404,14 @@ def rank_counted_windows(segment: Segment, way: str) -> Iterator[tuple[slice, Ra
 
 
 def _symbols(segment: Segment) -> IntArray:
-    """Return how many symbols are known when each window is predicted, its own included."""
+    """Return how many symbols are known at each window, its own included."""
     known = len(segment.data.table)
     met = np.maximum.accumulate(np.append(known - 1, segment.codes[segment.known :]))
     return np.asarray(met[segment.begins + 1] + 1)
 
 
 def _pieces(segment: Segment, symbols: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield windows between which neither a state nor a symbol is new, not too many at a time."""
+    """Yield ranges of at most `STEPS` windows in which no state or symbol is new."""
     fresh = (np.diff(segment.sizes) > 0) | (np.diff(symbols) > 0)
     edges = [0, *(np.flatnonzero(fresh) + 1).tolist(), len(symbols)]
     for begin, end in pairwise(edges):
@@ -435,17 +435,17 @@ def _rank_past(stream: Stream, segment: Segment, learned: int, first: int, last:
 
 
 def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranked:
-    each = []
+    ranks = []
     for length in segment.lengths[first:last].tolist():
         for time in range(learned, length):
             stream.learn(int(segment.states[time]), int(segment.codes[time]))
         learned = length
-        each.append(stream.class_ranks(int(segment.codes[length])))
-    return Ranked(*(np.concatenate([one[part] for one in each]) for part in range(4)))
+        ranks.append(stream.class_ranks(int(segment.codes[length])))
+    return Ranked(*(np.concatenate([rank[part] for rank in ranks]) for part in range(4)))
 
 
 def _score_steps(segment: Segment, size: int) -> FloatArray:
-    """Score each step, by the state before it, its state and its symbol, a missing one first."""
+    """Score each step by previous state, state and symbol, a missing one first."""
     shape = size, size, len(segment.table) + 1
     start, states, codes = np.indices(shape).reshape(3, -1)
     windows = Windows(start, states[:, None], codes[:, None] - 1)
