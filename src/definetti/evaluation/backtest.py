@@ -1,15 +1,15 @@
 """The backtest: predict windows of a labelled history, each from all rows before it.
 
-Beside the estimator it evaluates what else a user could do with the same predictor, on the same
-windows, with the same training rows, calibration rows and filling of empty sets:
+The estimator is compared with other methods that use the same predictor, on the same windows,
+with the same training rows, calibration rows and filling of empty sets:
 
-- *without observations*: the estimator with the chain of states alone, guaranteed as it is.
+- *without observations*: the estimator with the chain of states alone, with the same guarantee.
 - *classical*: split conformal prediction of rows as if they were exchangeable.
 - *classical with previous state*: the same, with the previous state as a feature.
-- *repeat last state*: the last known state and no other.
+- *repeat last state*: the last known state alone.
 
-The last three have no guarantee for a Markov chain. Where a simpler method does as well, or where
-the promise was not kept, there is advice: `definetti.evaluation.advice`.
+The last three have no guarantee for a Markov chain. `definetti.evaluation.advice` suggests a
+simpler method that does as well, or a remedy where coverage was short.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
 
 
-HALF = 0.5  # of the rows, which rivals are trained on where the estimator is not
+HALF = 0.5  # of the rows train rivals where the estimator has no training rows
 
 
 def fit_rivals(
     ours: ConformalHMM, observations: Any, states: Sequence[Any], lengths: Sequence[int] | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Fit classical prediction with a fitted predictor; return rivals by name, and notes."""
+    """Fit classical methods with a fitted predictor; return them by name, and notes."""
     from definetti.emissions.classifier import TrainedClassifier
     from definetti.experiments.classical import Classical, Memoryless, PreviousState
 
     def classical(model: Any, **more: Any) -> Any:
-        made = Classical(model, states=ours.states, random_state=0, **more)
-        made.fills = not ours.allow_empty
-        return made
+        rival = Classical(model, states=ours.states, random_state=0, **more)
+        rival.fills = not ours.allow_empty
+        return rival
 
     notes, trained = [], ours
     try:
@@ -87,8 +87,8 @@ def fit_rivals(
         seen = piece(observations, cut, len(states))
         after = None if lengths is None else _split_lengths(cut, lengths)[1]
         fitted = {
-            name: classical(one).fit(seen, list(states[cut:]), after)
-            for name, one in models.items()
+            name: classical(rival_model).fit(seen, list(states[cut:]), after)
+            for name, rival_model in models.items()
         }
     except ValueError as error:
         return {}, [f"{CLASSICAL} prediction is left out: {error}"]
@@ -96,17 +96,19 @@ def fit_rivals(
 
 
 def _split_lengths(begin: int, lengths: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the lengths of segments, or of their parts, in the first rows and after them."""
+    """Return the lengths of segments before row `begin` and after it."""
     ends = np.cumsum(lengths)
     parts = np.minimum(ends, begin), np.maximum(ends - begin, 0)
-    before, after = ([one for one in np.diff(part, prepend=0).tolist() if one] for part in parts)
+    before, after = (
+        [length for length in np.diff(part, prepend=0).tolist() if length] for part in parts
+    )
     return before, after
 
 
 def repeat_last(
     judged: JudgedLevels, states: Sequence[Any], lag: int, max_errors: int
 ) -> JudgedLevels:
-    """Judge, on windows that were judged, the set of the last known state, repeated."""
+    """Judge the set of the last known state, repeated, on windows already judged."""
     windows, horizon, n = len(judged.covers), judged.horizon, len(judged.states)
     never = len(judged.levels)
     last = places_of([states[row - lag - 1] for row in judged.begins], judged.states)
@@ -129,18 +131,18 @@ FEWEST = 1  # rows before the first window
 
 
 class Backtest(NamedTuple):
-    """What came of a backtest.
+    """The results of a backtest.
 
     Attributes
     ----------
-    begin : how many rows there are before the first window
-    horizon, observed : the steps of a window, and how many of them were observed when predicted
-    lag : how many of its first steps were not asked about
-    guarantee : what was promised
-    methods : how each method fared: "definetti" first, then what else could be done with the same
+    begin : the number of rows before the first window
+    horizon, observed : the steps of a window, and how many were observed when it was predicted
+    lag : the label delay in steps: how many first steps of a window are left out
+    guarantee : the guarantee of the sets
+    methods : the results of each method: "definetti" first, then the other methods with the same
         predictor
     asked : the place of the estimator's own level among all levels
-    notes : what is to be said of it
+    notes : remarks on the comparison, such as methods left out
     predictor : the copy of the estimator that was fitted and judged
     guaranteed : by method, whether its level is guaranteed for every hidden Markov model
     advice : simpler methods that do as well, or remedies where the promise was not kept
@@ -160,11 +162,11 @@ class Backtest(NamedTuple):
 
     @property
     def windows(self) -> int:
-        """The number of windows."""
+        """The number of windows evaluated."""
         return len(self.methods[OURS].covers)
 
     def evaluations(self, level: ConfidenceLevel | None = None) -> dict[str, Evaluation]:
-        """Return how the sets of each method fared at one of the levels: the predictor's own."""
+        """Return the evaluation of each method at a level; the predictor's own if left out."""
         place, levels = self.asked, self.methods[OURS].levels
         if level is not None:
             written = read_levels(level).written
@@ -174,17 +176,17 @@ class Backtest(NamedTuple):
                     "to run_backtest(levels=[…])"
                 )
             place = levels.index(written)
-        return {name: one.evaluation(place) for name, one in self.methods.items()}
+        return {name: judged.evaluation(place) for name, judged in self.methods.items()}
 
 
 def find_begin(length: int, horizon: int, start: float = START) -> int | None:
-    """Return how many rows come before the first window; None where there is room for none."""
+    """Return the number of rows before the first window; None if no window fits."""
     begin = max(int(start * length), FEWEST)
     return begin if begin + horizon <= length else None
 
 
 def spread_windows(number: int, most: int) -> IntArray:
-    """Return the places of windows, at most so many, spread evenly from the first to the last."""
+    """Return the places of at most `most` windows, spread evenly from first to last."""
     if most == 1:
         return np.array([number - 1])
     return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
@@ -193,8 +195,8 @@ def spread_windows(number: int, most: int) -> IntArray:
 class Plan(NamedTuple):
     """Which windows a backtest predicts.
 
-    There are so many rows before the first, and segments of so many rows `ahead`, with room for
-    `number` windows; those at `places` are judged, `every` one where they are ranked in one pass.
+    `begin` rows precede the first window; `ahead` has the lengths of later segments, with room for
+    `number` windows. Windows at `places` are judged; with `every`, all that one pass can rank.
     """
 
     begin: int
@@ -207,7 +209,7 @@ class Plan(NamedTuple):
 def plan_windows(
     lengths: Sequence[int], horizon: int, start: float, windows: int | None
 ) -> Plan | None:
-    """Choose the windows of segments of given lengths; None where there is room for none."""
+    """Choose windows in segments of given lengths; None if no window fits."""
     begin = find_begin(sum(lengths), horizon, start)
     ahead = [] if begin is None else segments_after(begin, lengths)
     number = count_windows(ahead, horizon)
@@ -217,7 +219,7 @@ def plan_windows(
 
 
 def check_plan(horizon: int, start: float, windows: int | None, lag: int) -> None:
-    """Refuse arguments by which no windows can be chosen."""
+    """Raise for arguments by which no windows can be chosen."""
     checked_number(horizon, "horizon")
     checked_share(start, "start")
     checked_limit(lag, "lag")
@@ -239,28 +241,27 @@ def run_backtest(
     lengths: Sequence[int] | None = None,
     verbose: bool = False,
 ) -> Backtest:
-    """Predict windows of a labelled history, each from all rows before it, and judge.
+    """Predict windows of a labelled history, each from all rows before it, and evaluate.
 
     Parameters
     ----------
     predictor : ConformalHMM
-        Its settings; a copy is fitted, and beside it what else could be done with the same
-        predictor.
+        The settings; a copy is fitted, and other methods with the same predictor.
     observations, states : the labelled rows
     horizon : int, default 1
         The steps of a window.
     lag : int, default 0
-        How many of its first steps not to ask about.
+        The label delay: how many first steps of a window are left out.
     observed : int, optional
-        How many of them are observed when a window is predicted; all if left out.
+        How many steps are observed when a window is predicted; all if left out.
     levels : list of float, optional
-        Levels that are judged beside the predictor's own; the results have them in rising order. A
-        dict of levels by state is judged alone.
+        Levels to evaluate besides the predictor's own; results are in rising order of level. A
+        dict of levels by state is evaluated alone.
     start : float, default 0.5
         The share of the rows before the first window.
     windows : int, optional
-        The most windows, spread evenly over the rows after that share. If left out, all there are
-        where they can be predicted in one pass, and else 500.
+        The most windows, spread evenly over the rows after that share. If left out, all windows
+        if they can be predicted in one pass, else 500.
     lengths : list of int, optional
         The lengths of segments with gaps between them, which no window crosses.
     verbose : bool, default False
@@ -268,8 +269,8 @@ def run_backtest(
 
     Notes
     -----
-    States that come up later are not known before, unless the predictor declares them, or has
-    levels that name them.
+    States that occur later are unknown before, unless the predictor declares them or has levels
+    that name them.
 
     Examples
     --------
@@ -303,10 +304,10 @@ def run_backtest(
         )
     begin, ahead, number, places, every = plan
     ours = copy.deepcopy(predictor)
-    # The decimal that was written: a level in single precision is no other level.
+    # Compare levels as decimals, so that single precision makes no other level.
     level = read_levels(predictor.confidence_level).written
     several = [] if levels is None else list(levels)
-    given = [read_levels(one).written for one in several if one != level]
+    given = [read_levels(other).written for other in several if other != level]
     levels = rising_levels([level, *given]) if given else [level]
     asked, notes = levels.index(level), [rows.note] if rows.note else []
     late = set(level) - {None, *states[:begin]} if isinstance(level, dict) else set()
@@ -319,7 +320,7 @@ def run_backtest(
     known = horizon if observed is None else min(observed, horizon)
     past, rest = piece(observations, 0, begin), piece(observations, begin, len(states))
     before = None if len(segments) == 1 else _split_lengths(begin, segments)[0]
-    found: dict[str, JudgedLevels] = {}
+    by_method: dict[str, JudgedLevels] = {}
 
     def judge(way: Any, seen: Any) -> JudgedLevels:
         judged = roll_segments(
@@ -329,16 +330,18 @@ def run_backtest(
         )  # fmt: skip
         return judged._replace(begins=judged.begins + begin)
 
-    found[OURS] = judge(ours.fit(past, states[:begin], before), rest)
-    every = every and len(found[OURS].covers) == number  # all are judged by the same windows
+    by_method[OURS] = judge(ours.fit(past, states[:begin], before), rest)
+    every = (
+        every and len(by_method[OURS].covers) == number
+    )  # methods are compared on the same windows
     if observations is not None:
         plain = copy.deepcopy(ours).set_params(model=HMM(), states=ours.states)
         try:
-            found[WITHOUT] = judge(plain.fit(None, states[:begin], before), None)
+            by_method[WITHOUT] = judge(plain.fit(None, states[:begin], before), None)
         except ValueError as error:
             notes.append(f"{WITHOUT} there is no prediction: {error}")
     rivals: dict[str, Any] = {}
-    if guarantee == "all" and not lag:  # what the classical way would like to promise
+    if guarantee == "all" and not lag:  # the guarantee that classical prediction aims at
         if isinstance(level, dict):
             notes.append(f"{CLASSICAL} prediction is left out: it has one level for all states")
         elif is_long(n_states, horizon, PER_WINDOW):
@@ -352,16 +355,18 @@ def run_backtest(
     for name, way in rivals.items():
         way.confidence_level = level
         try:
-            found[name] = judge(way, rest)
+            by_method[name] = judge(way, rest)
         except ValueError as error:
             notes.append(f"{name} prediction is left out: {error}")
             continue
-        if len(found[name].covers) < len(found[OURS].covers):
-            notes.append(f"{name} prediction is judged by {len(found[name].covers)} of the windows")
-    found[REPEAT] = repeat_last(found[OURS], states, lag, max_errors)
+        if len(by_method[name].covers) < len(by_method[OURS].covers):
+            notes.append(
+                f"{name} prediction is judged by {len(by_method[name].covers)} of the windows"
+            )
+    by_method[REPEAT] = repeat_last(by_method[OURS], states, lag, max_errors)
     exact = bool(ours.symmetry_.exact)
-    guaranteed = {name: exact and name in (OURS, WITHOUT) for name in found}
-    every_method = {name: one.evaluation(asked) for name, one in found.items()}
+    guaranteed = {name: exact and name in (OURS, WITHOUT) for name in by_method}
+    every_method = {name: judged.evaluation(asked) for name, judged in by_method.items()}
     verdict, advice = every_method[OURS].verdict, []
 
     def judge_other(other: ConformalHMM, observing: bool = True) -> JudgedLevels:
@@ -369,15 +374,15 @@ def run_backtest(
         return judge(other.fit(seen, states[:begin], before), ahead)
 
     if verdict is not None and verdict.kept is False and not isinstance(level, dict):
-        advice = remedy(predictor, found, asked, observations is not None, judge_other)
+        advice = remedy(predictor, by_method, asked, observations is not None, judge_other)
     elif verdict is not None:
         advice = simpler_method(predictor, every_method, asked, judge_other)
     return Backtest(
-        begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed, advice
+        begin, horizon, known, lag, guarantee, by_method, asked, notes, ours, guaranteed, advice
     )
 
 
 def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of segments after the first rows; the first, maybe empty, goes on."""
-    found = _split_lengths(begin, lengths)[1]
-    return [0, *found] if begin in np.cumsum(lengths) and begin < sum(lengths) else found
+    """Return the lengths of segments after row `begin`; the first, maybe empty, continues."""
+    segments = _split_lengths(begin, lengths)[1]
+    return [0, *segments] if begin in np.cumsum(lengths) and begin < sum(lengths) else segments

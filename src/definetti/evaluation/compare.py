@@ -1,4 +1,4 @@
-"""Which predictor can be trusted? The paper's risk argument, made usable."""
+"""Compare predictors by the size of their calibrated sets: the paper's risk argument."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from definetti.sets.base import Backend, installed
 
 
 class Row(NamedTuple):
-    """How one predictor fared.
+    """The results of one predictor.
 
-    Coverage is the share of windows whose set held the truth before empty ones were filled, or of
-    their steps where these are promised, with its 95 % interval; sizes are numbers of sequences and
-    their share of all; `singletons`, `full` and `empty` are shares of sets, the last before
-    filling; `seconds` are those of a prediction; `exact` says whether the level is guaranteed.
+    Coverage, with its 95 % interval, is the share of windows (or of steps, if the guarantee is for
+    steps) whose set held the truth before empty sets were filled; sizes are numbers of sequences
+    and their share of all; `singletons`, `full` and `empty` are shares of sets, the last before
+    filling; `seconds` is the time of a prediction; `exact` is whether the level is guaranteed.
     """
 
     predictor: str
@@ -52,9 +52,9 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Predictors calibrated to one level on the same data, the smallest sets first.
+    """Predictors calibrated to one level on the same data, smallest sets first.
 
-    Those whose level is not guaranteed come last, marked ``*``: small sets are no merit there.
+    Predictors without a guaranteed level come last, marked ``*``: small sets are no merit there.
     """
 
     rows: list[Row]
@@ -106,8 +106,8 @@ def compare_predictors(
 ) -> Comparison:
     """Calibrate each predictor to the same level on the same data, and compare the sets.
 
-    All sets hold the truth with the level's probability; a predictor that needs large sets for
-    that is one that should not be relied on. An estimator whose symmetry does not guarantee the
+    All sets hold the truth with the level's probability; a predictor that needs large sets for it
+    should not be relied on. An estimator whose symmetry does not guarantee the
     level, "shifts" or "published", is marked and comes after all others, however small its sets.
 
     Parameters
@@ -115,10 +115,10 @@ def compare_predictors(
     predictors : dict from names to models, or to whole `ConformalHMM` estimators
     observations, states : a labelled sequence
     confidence_level, horizon : for every predictor
-    test_size : the share, or the number of steps, at the end that is predicted, window after
-        window, each from all before it
-    labels : the state space, in the order of the columns that a function returns, if there is one
-    params : further parameters of `ConformalHMM`, for models; ``train_size=0.5``, say
+    test_size : the share or number of steps at the end that are predicted, window after window,
+        each from all rows before it
+    labels : the state space, in the order of the columns that a function model returns
+    params : further parameters of `ConformalHMM`, for models; for example ``train_size=0.5``
 
     Examples
     --------
@@ -153,7 +153,7 @@ def compare_predictors(
         ) from None
     from definetti.conformal import ConformalHMM
 
-    ConformalHMM("auto", states=declared, **params)  # which refuses what it has no parameter for
+    ConformalHMM("auto", states=declared, **params)  # raises for unknown parameters
     if not predictors:
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []
@@ -164,14 +164,14 @@ def compare_predictors(
         rest = piece(observations, cut, len(truth))
         cp.fit(piece(observations, 0, cut), truth[:cut])
         began = time.perf_counter()
-        found = cp.evaluate(rest, truth[cut:], confidence_level, horizon=horizon)
+        evaluation = cp.evaluate(rest, truth[cut:], confidence_level, horizon=horizon)
         seconds = time.perf_counter() - began
-        number = len(found.covered)
-        covered = share(found.kept_shares)
-        singletons = float((found.sizes == 1).mean())
-        full = float((found.scaled_sizes == 1).mean())
-        empty = float(found.empty_shares.mean())
-        means = (found.size, found.scaled_size, singletons, full, empty, seconds / number)
+        number = len(evaluation.covered)
+        covered = share(evaluation.kept_shares)
+        singletons = float((evaluation.sizes == 1).mean())
+        full = float((evaluation.scaled_sizes == 1).mean())
+        empty = float(evaluation.empty_shares.mean())
+        means = (evaluation.size, evaluation.scaled_size, singletons, full, empty, seconds / number)
         bounds = (covered["coverage"], covered["low"], covered["high"])
         rows.append(Row(str(name), *bounds, *means, bool(cp.symmetry_.exact)))
     rows.sort(key=lambda row: (not row.exact, row.size))

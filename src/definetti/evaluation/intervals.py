@@ -1,4 +1,4 @@
-"""Intervals and tests for shares of windows: exact ones, and those of bounded means, by betting."""
+"""Intervals and tests for shares of windows: exact, and for bounded means by betting."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_limit, checked_number
 
-TAIL = 0.025  # the p-value that bets aim at
-PRIOR = 0.25  # the variance that is assumed before the first variable
-TRUNCATION = 0.75  # of the largest bet that cannot lose everything
-HALVINGS = 30  # of an interval that holds a bound
+TAIL = 0.025  # the p-value for which bets are tuned
+PRIOR = 0.25  # the variance assumed before the first variable
+TRUNCATION = 0.75  # share of the largest bet that cannot lose everything
+HALVINGS = 30  # halvings of an interval that holds a bound
 
 
 def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -40,7 +40,7 @@ _exact = lru_cache(maxsize=100_000)(exact_interval)
 
 
 def interval_of(hits: npt.NDArray[Any]) -> tuple[float, float]:
-    """Return the 95 % interval of a share: exact for windows covered or not, else of a mean."""
+    """Return the 95 % interval of a share: exact for booleans, else that of a bounded mean."""
     if hits.dtype == np.bool_:
         return _exact(int(hits.sum()), len(hits))
     return mean_interval(hits)
@@ -53,7 +53,7 @@ def share(covered: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
-    """Return a p-value of windows being covered as promised: binomial, or for shares by betting."""
+    """Return a p-value of the promised coverage: binomial for booleans, by betting for shares."""
     if hits.dtype == np.bool_:
         from scipy.special import bdtr
 
@@ -62,7 +62,7 @@ def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
 
 
 def _bets(values: FloatArray, tail: float) -> FloatArray:
-    """Return a bet for each variable, from those before it."""
+    """Return a bet for each variable, computed from earlier variables."""
     counts = np.arange(2, len(values) + 2)
     means = (0.5 + values.cumsum()) / counts
     variances = (PRIOR + ((values - means) ** 2).cumsum()) / counts
@@ -78,7 +78,7 @@ def _log_capital(values: FloatArray, bets: FloatArray, mean: float) -> float:
 def p_value_of_mean(values: npt.ArrayLike, mean: float, tail: float = TAIL) -> float:
     """Return a p-value of the hypothesis that variables in [0, 1] have means of at least `mean`.
 
-    They come in the order in which they were observed; the test has most power at a p-value `tail`.
+    Variables are in the order observed; the test has most power at a p-value of `tail`.
 
     >>> values = np.tile([1.0, 0.8], 50)
     >>> p_value_of_mean(values, 0.95) < 0.001, p_value_of_mean(values, 0.9)
@@ -105,7 +105,7 @@ def mean_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[floa
 
 
 def lower_bound(values: FloatArray, tail: float = TAIL) -> float:
-    """Return a bound below the mean of variables, but for a probability of at most `tail`."""
+    """Return a lower bound of the mean, which fails with a probability of at most `tail`."""
     bets, low, high = _bets(values, tail), 0.0, float(values.mean())
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -117,7 +117,7 @@ def lower_bound(values: FloatArray, tail: float = TAIL) -> float:
 
 
 def effective_number(hits: npt.NDArray[Any]) -> float:
-    """Return how many independent windows these are worth, by the autocorrelation of misses."""
+    """Return the effective number of independent windows, by the autocorrelation of misses."""
     number, centred = len(hits), hits - hits.mean()
     variance = float(centred @ centred)
     if variance <= 0:

@@ -1,4 +1,4 @@
-"""How sets fared when the truth came in, window by window, and the summary of it."""
+"""Prediction sets evaluated against true states, window by window, and their summary."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from definetti.evaluation.intervals import effective_number, share
 from definetti.evaluation.verdict import Verdict, judge_promise, span_of
 from definetti.levels import ConfidenceLevel, read_levels
 
-PARTS = 4  # of the windows, for coverage over time
+PARTS = 4  # parts of the windows, for coverage over time
 
 
 class StateCoverage(NamedTuple):
-    """How the windows fared whose promise is given one state.
+    """Coverage of the windows whose guarantee is conditional on one state.
 
     Attributes
     ----------
-    coverage, windows : the share of them whose set held the truth, and their number
-    level : what was promised for them; None where that is not known
+    coverage, windows : the share of windows whose set held the truth, and their number
+    level : the level promised for these windows; None if unknown
     """
 
     coverage: float
@@ -31,35 +31,35 @@ class StateCoverage(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Prediction sets judged by the truth, one window after the other.
+    """Prediction sets evaluated against true states, window by window.
 
     Attributes
     ----------
     covered : (windows,) whether the truth was in the set before an empty one was filled; with
-        "errors", whether it was outside at no more steps than may be wrong
-    sizes, scaled_sizes : (windows,) how many sequences the set held, at most where it was not
-        listed, and which share of all
+        "errors", whether no more steps than allowed were wrong
+    sizes, scaled_sizes : (windows,) how many sequences the set held, an upper bound if it was not
+        listed, and their share of all
     p_values : (windows,) the p-value of the truth; NaN for sets of states, which have none
     wrong : (windows,) the share of steps whose true state was not possible there, before filling
     widths : (windows,) how many states were possible at a step, on average
-    states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
+    states, truth, nodes : the labels; the true codes of all steps, −1 for an unknown label; and
         which states were possible at each step, ``(steps, number of states)``
-    confidence_level : the level asked for, a dict where states have levels of their own
-    given : (windows,) the code of the state given which each promise holds, the last one or, with
-        "departures", the present one; −1 for a label unknown
-    filled : (windows,) whether nothing was plausible, for sets of states at some step, so that the
-        most plausible was let in. Sizes, widths and nodes include it, and nothing else does
-    unseen : (windows,) whether the truth has a label unknown, which no set can hold; not covered
-        here, and apart from misses in the `verdict`
-    begins : (windows,) the first row of each window, from 0; None where windows are no rows
-    guarantee : what was promised: of "steps", a share of them
+    confidence_level : the requested level, a dict if states have levels of their own
+    given : (windows,) the code of the state that coverage is conditional on, the last state or,
+        with "departures", the present one; −1 for an unknown label
+    filled : (windows,) whether the set, or for sets of states some step, was empty and the most
+        plausible member was added. Only sizes, widths and nodes include it
+    unseen : (windows,) whether the truth has an unknown label, which no set can hold; not covered
+        here, and counted apart from misses in the `verdict`
+    begins : (windows,) the first row of each window, from 0; None if windows are no rows
+    guarantee : the guarantee; "steps" is for a share of steps
     empty : (windows,) the share of steps at which no state was possible before filling
     shared_calibration : whether all windows are compared with the same calibration windows, so that
         their errors are not independent, and there is no verdict without `calibration_noise`
-    calibration_noise : how far the coverage given the calibration windows may lie below the promise
-        by chance, but for a probability of 0.025
-    sure_misses : (windows,) whether a window is missed whatever its truth is: its set was empty
-        before filling, or with "errors" more of its steps than may be wrong
+    calibration_noise : how far coverage conditional on the calibration windows may lie below the
+        level by chance, except with a probability of 0.025
+    sure_misses : (windows,) whether a window is missed whatever its truth: its set was empty
+        before filling, or with "errors" more of its steps were empty than may be wrong
 
     Examples
     --------
@@ -107,10 +107,10 @@ class Evaluation(NamedTuple):
         max_errors: int = 0,
         **others: Any,
     ) -> Evaluation:
-        """Judge which states were possible at each step, and put it beside all `others`.
+        """Evaluate which states were possible at each step; `others` are further fields.
 
-        At `filled_steps` nothing was possible, and `nodes` has the most plausible; a window is
-        covered where at most `max_errors` of its steps are wrong, unless the `others` say so.
+        At `filled_steps` no state was possible, and `nodes` has the most plausible; a window is
+        covered if at most `max_errors` of its steps are wrong, unless `others` has `covered`.
         """
         begins = lengths.cumsum() - lengths
         nothing = ~nodes.any(axis=1)
@@ -137,7 +137,7 @@ class Evaluation(NamedTuple):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        # What follows the first six says the same in more words.
+        # Later fields are determined by the first six.
         pairs = zip(self[:6], other[:6], strict=True)
         return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
@@ -171,48 +171,49 @@ class Evaluation(NamedTuple):
 
     @property
     def kept_shares(self) -> npt.NDArray[Any]:
-        """What the promise is about: whether each window was covered, or its share of steps."""
+        """The guaranteed quantity: whether each window was covered, or its share of steps."""
         if self.guarantee != "steps":
             return self.covered
-        # Of windows of one step, shares are 0 or 1.
+        # With windows of one step, shares are 0 or 1.
         single = self.truth is not None and len(self.truth) == len(self.covered)
         return self.wrong == 0 if single else 1.0 - self.wrong
 
     @property
     def empty_shares(self) -> FloatArray:
-        """What of each window was empty before filling, which no truth can be in.
+        """The part of each window that was empty before filling, so that no truth is covered.
 
-        The share of steps where that is promised; else 1 for `sure_misses`, and 0.
+        With guarantee "steps" the share of empty steps; else 1 for `sure_misses`, and 0.
         """
-        found = self.empty if self.guarantee == "steps" else self.sure_misses
-        return np.zeros(len(self.covered)) if found is None else np.asarray(found, float)
+        shares = self.empty if self.guarantee == "steps" else self.sure_misses
+        return np.zeros(len(self.covered)) if shares is None else np.asarray(shares, float)
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether the promise was kept, in words; None where the level is not known.
+        """Whether the promised coverage was kept; None if the level is unknown.
 
-        With `shared_calibration`, and noise that is not known, its ``kept`` is None, and its words
-        say why.
+        With `shared_calibration` and unknown noise, its ``kept`` is None and its words say why.
         """
         return judge_promise(self)
 
     @property
     def levels(self) -> FloatArray | None:
-        """What was promised for each window, NaN where its state is unknown; None without a level.
+        """The level of each window, NaN where its state is unknown; None without a level.
 
-        Its mean is what is promised on average over these windows.
+        The mean is the average coverage promised over these windows.
         """
         if self.confidence_level is None:
             return None
-        found = read_levels(self.confidence_level)
-        if not found.named or self.given is None:
-            level = found.written if not found.named else np.nan
+        read = read_levels(self.confidence_level)
+        if not read.named or self.given is None:
+            level = read.written if not read.named else np.nan
             return np.full(len(self.covered), level, dtype=np.float64)
-        each = [float(1 - found.alpha(label)) for label in self.states]
-        return np.asarray(np.append(each, np.nan)[self.given])  # −1 finds the last
+        state_levels = [float(1 - read.alpha(label)) for label in self.states]
+        return np.asarray(
+            np.append(state_levels, np.nan)[self.given]
+        )  # code −1 picks the NaN at the end
 
     def by_state(self) -> dict[Hashable, StateCoverage]:
-        """Return coverage given each state, beside the level that it was promised.
+        """Return coverage conditional on each state, with its level.
 
         Examples
         --------
@@ -247,7 +248,7 @@ class Evaluation(NamedTuple):
     def __repr__(self) -> str:
         held, number = int(self.covered.sum()), len(self.covered)
         filled, unseen = (
-            0 if one is None else int(one.sum()) for one in (self.filled, self.unseen)
+            0 if flags is None else int(flags.sum()) for flags in (self.filled, self.unseen)
         )
         line = (
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
@@ -259,8 +260,8 @@ class Evaluation(NamedTuple):
         if not isinstance(self.confidence_level, Mapping) or self.given is None:
             return line
         rows = [
-            f"  {label}: covered {one.coverage:.3f} of {one.windows:,} (promised ≥ {one.level})"
-            for label, one in self.by_state().items()
+            f"  {label}: covered {part.coverage:.3f} of {part.windows:,} (promised ≥ {part.level})"
+            for label, part in self.by_state().items()
         ]
         return "\n".join([line, *rows])
 
@@ -275,14 +276,14 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
 
     Notes
     -----
-    Coverage is that of the sets before empty ones are filled; "share_filled" is the share of sets
-    that were, and "share_empty" that of sets, or of steps where these are promised, that nothing
-    was in before. Sizes are those of the sets as given. "effective_windows" is how many independent
-    windows these are worth, by the autocorrelation of their misses.
+    Coverage is computed before empty sets are filled; "share_filled" is the share of filled sets,
+    and "share_empty" the share of sets, or of steps with guarantee "steps", that were empty before.
+    Sizes are computed after filling. "effective_windows" is the effective number of independent
+    windows, by the autocorrelation of their misses.
 
-    Windows with a state that had not come up before are counted in "unseen", and apart from all
-    else, unless there are no others. Where states have levels of their own, "promised" is the
-    average over these windows, and "by_state" has the shares by the state whose level counts.
+    Windows with a state not seen before are counted in "unseen" and left out of coverage, unless
+    there are no others. If states have levels of their own, "promised" is the average over the
+    windows, and "by_state" has the shares by the state whose level applies.
 
     Examples
     --------
@@ -301,7 +302,7 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
     names, verdict = names_of(evaluation.states), evaluation.verdict
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
     rows = () if evaluation.begins is None else ("first_row", "last_row")
-    found = {
+    numbers = {
         **share(covered),
         "effective_windows": effective_number(covered),
         "unseen": int(evaluation.unseen.sum()),
@@ -326,29 +327,29 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
         ],
     }
     if isinstance(evaluation.confidence_level, Mapping):
-        found |= _promises(evaluation, known, names)
-    return found
+        numbers |= _promises(evaluation, known, names)
+    return numbers
 
 
 def _promises(
     evaluation: Evaluation, known: npt.NDArray[np.bool_], names: list[str]
 ) -> dict[str, Any]:
-    """Return what was promised, state by state, beside what came of it."""
+    """Return levels and coverage, on average and by state."""
     assert evaluation.levels is not None
     levels, covered = evaluation.levels[known], evaluation.kept_shares[known]
     own = split_by_last_state(np.arange(len(covered)), evaluation.given[known])
     return {
         "promised": float(np.nanmean(levels)) if not np.isnan(levels).all() else None,
         "by_state": {
-            names[code]: {**share(covered[those]), "promised": float(levels[those[0]])}
-            for code, those in own.items()
+            names[code]: {**share(covered[windows]), "promised": float(levels[windows[0]])}
+            for code, windows in own.items()
             if code >= 0
         },
     }
 
 
 def names_of(labels: tuple[Hashable, ...]) -> list[str]:
-    """Write labels so that no two look alike: ``1`` and ``"1"`` are two states."""
+    """Return distinct texts of labels: ``1`` and ``"1"`` are two states."""
     for written in (str, repr):
         words = [written(label) for label in labels]
         if len(set(words)) == len(words):
@@ -359,12 +360,12 @@ def names_of(labels: tuple[Hashable, ...]) -> list[str]:
 def split_by_last_state(
     covered: npt.NDArray[Any], lasts: npt.ArrayLike, fewest: int = 1
 ) -> dict[Any, npt.NDArray[Any]]:
-    """Return what became of the windows that end in each state with at least `fewest`."""
+    """Return values of windows by last state, for states with at least `fewest` windows."""
     ends = np.asarray(lasts)
     states, numbers = np.unique(ends, return_counts=True)
     return {state: covered[ends == state] for state in states[numbers >= fewest].tolist()}
 
 
 def find_worst_state(own: dict[Any, npt.NDArray[Any]]) -> tuple[float | None, Any]:
-    """Return the least coverage given the last state, and that state; None where there is none."""
+    """Return the least coverage conditional on the last state, and that state; None if none."""
     return min(((float(part.mean()), state) for state, part in own.items()), default=(None, None))

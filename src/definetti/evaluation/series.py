@@ -1,4 +1,4 @@
-"""How the sets of many series fared: a record of each, and a verdict over all together."""
+"""Evaluation of the sets of many series: a record for each, and a verdict over all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from definetti.evaluation.results import Evaluation
 from definetti.evaluation.verdict import FULL, SHARED_CALIBRATION, say_empty, say_full
 
 FRAMES = ("polars", "pandas", "pyarrow")
-DOUBT = 0.05  # the chance that any series is named that keeps its level
+DOUBT = 0.05  # the probability that any series is named although it keeps its level
 SHORT = "too short for a window"
 BARE = "no row has a state"
 TRAINED = "trained the model, not evaluated"
@@ -27,22 +27,22 @@ UNTRAINED = "not evaluated, as a state is not among the rows that train its clas
 
 
 class SeriesRecord(NamedTuple):
-    """How the sets of one series fared.
+    """Evaluation of the sets of one series.
 
     Attributes
     ----------
-    series, rows, windows : its name, its labelled rows, and how many windows of it were predicted
-    covered : how many of these held the truth, before empty sets were filled; a sum of shares
-        where steps are promised
-    promised : what was promised, on average over its windows
+    series, rows, windows : its name, its number of labelled rows, and of windows predicted
+    covered : how many sets held the truth, before empty sets were filled; a sum of shares with
+        guarantee "steps"
+    promised : the level, on average over its windows
     mean_size, states_per_step : how many sequences, and states at a step, a set held on average
-    states, filled : how many states there were in the end, and sets that would have been empty
-    unknown : how many windows had a state that was never seen before, and not declared, which no
-        set can hold: the coverage is that of the others
-    note : why there is no window, where there is none
-    shares : the share of steps covered in each window, where that is promised of several steps
+    states, filled : how many states were known in the end, and how many sets were filled
+    unknown : how many windows had an undeclared state not seen before, which no set can hold;
+        the coverage is that of the others
+    note : why the series has no window, if it has none
+    shares : the share of steps covered in each window, with guarantee "steps" and several steps
     empty : how many of the sets that could hold the truth were empty before filling; a sum of
-        shares where steps are promised
+        shares with guarantee "steps"
     shared_calibration : whether all windows are compared with the same calibration windows; there
         is no interval and no p-value then, as both are for independent windows
     """
@@ -64,7 +64,7 @@ class SeriesRecord(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """How many windows have states that had come up before."""
+        """The number of windows whose states were all known before."""
         return self.windows - self.unknown
 
     @property
@@ -73,7 +73,7 @@ class SeriesRecord(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the coverage: exact, or of shares of steps that of their mean."""
+        """The 95 % interval of the coverage: exact, or for the mean of shares of steps."""
         if not self.judged or self.shared_calibration:
             return math.nan, math.nan
         return interval_of(self.hits)
@@ -88,52 +88,52 @@ class SeriesRecord(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """How probably so few are covered by chance, at most, if windows are independent."""
+        """The p-value of so few covered windows, if windows are independent."""
         if not self.judged or self.shared_calibration:
             return math.nan
         return p_of_hits(self.hits, self.promised)
 
     @property
     def hits(self) -> npt.NDArray[Any]:
-        """Whether each of so many windows was covered, in no order; or the share of its steps."""
+        """Whether each judged window was covered, in no order; or the share of its steps."""
         return np.array(self.shares) if self.shares else np.arange(self.judged) < self.covered
 
     @classmethod
-    def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
-        """Sum up an evaluation."""
-        held, levels = found.kept_shares, found.levels
+    def of(cls, name: Hashable, rows: int, evaluation: Evaluation) -> SeriesRecord:
+        """Return the record of an evaluation."""
+        held, levels = evaluation.kept_shares, evaluation.levels
         known = np.array([]) if levels is None else levels[~np.isnan(levels)]
         promised = math.nan
-        if len(known):  # a mean of equal numbers may be off by a rounding
+        if len(known):  # a mean of equal numbers may have a rounding error
             promised = known[0] if (known == known[0]).all() else known.mean()
-        apart = found.unseen
+        apart = evaluation.unseen
         return cls(
             name, rows, len(held), float(held[~apart].sum()), float(promised),
-            float(found.sizes.mean()), float(found.widths.mean()), len(found.states),
-            0 if found.filled is None else int(found.filled.sum()), int(apart.sum()),
+            float(evaluation.sizes.mean()), float(evaluation.widths.mean()), len(evaluation.states),
+            0 if evaluation.filled is None else int(evaluation.filled.sum()), int(apart.sum()),
             UNKNOWN if apart.all() else "",
             () if held.dtype == np.bool_ else tuple(held[~apart].tolist()),
-            float(found.empty_shares[~apart].sum()), found.shared_calibration,
+            float(evaluation.empty_shares[~apart].sum()), evaluation.shared_calibration,
         )  # fmt: skip
 
 
 def rank_series(record: SeriesRecord) -> tuple[float, float]:
-    """Return a key that sorts series, the worst first: by p-value, where there is one."""
+    """Return a key that sorts series, worst first, by p-value if any, then by coverage."""
     return (1.0 if math.isnan(record.p_value) else record.p_value), record.coverage
 
 
 class SeriesEvaluation(Sequence[SeriesRecord]):
-    """How the sets of many series fared: a record for each, in the order in which they came.
+    """Evaluation of the sets of many series: a record for each, in their original order.
 
     Attributes
     ----------
-    records : of all series
+    records : the records of all series
     evaluations : by series, each `Evaluation`; empty where only numbers were kept
-    rows : by series, which of the rows that were given are its own, in its order; likewise
-    says : what was promised, in words
-    source : what each window was predicted from, in words; empty where that is not known
+    rows : by series, the places of its rows in the data, in its order; likewise
+    says : the guarantee, in words
+    source : the rows that each window was predicted from, in words; empty if unknown
     shared_calibration : whether windows of different series are compared with the same calibration
-        windows: no interval and no verdict is given then, as both are for independent windows
+        windows: there is no interval and no verdict then, as both are for independent windows
 
     Examples
     --------
@@ -155,7 +155,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     ) -> None:
         self.records, self.says, self.source = list(records), says, source
         self.shared_calibration = shared_calibration or any(
-            one.shared_calibration for one in records
+            record.shared_calibration for record in records
         )
         self.evaluations, self.rows = dict(evaluations or {}), dict(rows or {})
 
@@ -167,58 +167,55 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def judged(self) -> list[SeriesRecord]:
-        """The series of which some window was predicted that a set could hold."""
-        return [one for one in self.records if one.judged]
+        """The records with at least one window whose states were all known before."""
+        return [record for record in self.records if record.judged]
 
     @property
     def trained(self) -> int:
-        """How many series trained the model, and were not evaluated."""
-        return sum(one.note == TRAINED for one in self.records)
+        """The number of series that trained the model and were not evaluated."""
+        return sum(record.note == TRAINED for record in self.records)
 
     @property
     def windows(self) -> int:
-        return sum(one.windows for one in self.records)
+        return sum(record.windows for record in self.records)
 
     @property
     def coverage(self) -> float:
-        """The share of windows that were covered, of those that a set could hold."""
-        return sum(one.covered for one in self.records) / max(self.windows - self.unknown, 1)
+        """The share of windows covered, among windows whose states were all known before."""
+        return sum(record.covered for record in self.records) / max(self.windows - self.unknown, 1)
 
     @property
     def unknown(self) -> int:
-        """How many windows had a state that had not come up before, in their series."""
-        return sum(one.unknown for one in self.records)
+        """The number of windows with a state that was not known before."""
+        return sum(record.unknown for record in self.records)
 
     @property
     def promised(self) -> float:
-        """What was promised, on average over all windows."""
-        levels = {one.promised for one in self.judged}
+        """The level, on average over all windows."""
+        levels = {record.promised for record in self.judged}
         if len(levels) == 1:
             return levels.pop()
-        each = [one.promised * one.judged for one in self.judged]
-        return math.fsum(each) / max(self.windows - self.unknown, 1)
+        promised = [record.promised * record.judged for record in self.judged]
+        return math.fsum(promised) / max(self.windows - self.unknown, 1)
 
     @property
     def coverages(self) -> FloatArray:
-        """The coverage of each series that was judged."""
-        return np.array([one.coverage for one in self.judged])
+        """The coverage of each series in `judged`."""
+        return np.array([record.coverage for record in self.judged])
 
     @property
     def mean_size(self) -> float:
-        """How many sequences a set held, on average over all windows."""
-        return self._mean([one.mean_size for one in self.judged])
+        """The mean number of sequences in a set, over all windows."""
+        return self._mean([record.mean_size for record in self.judged])
 
     @property
     def states_per_step(self) -> float:
-        """How many states a set held at a step, on average over all windows."""
-        return self._mean([one.states_per_step for one in self.judged])
+        """The mean number of states at a step, over all windows."""
+        return self._mean([record.states_per_step for record in self.judged])
 
     @property
     def worst(self) -> SeriesRecord | None:
-        """The series that is least probably so badly covered by chance.
-
-        The one with the least coverage where there are no p-values.
-        """
+        """The series with the smallest p-value, or the least coverage without p-values."""
         return min(self.judged, key=rank_series, default=None)
 
     @property
@@ -228,54 +225,58 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def spread_by_chance(self) -> float:
-        """What the spread would be if all series were covered alike, and windows independent."""
+        """The expected spread if all series had equal coverage and windows were independent."""
         if self.shared_calibration:
             return math.nan
-        numbers = np.array([one.judged for one in self.judged])
+        numbers = np.array([record.judged for record in self.judged])
         return float(np.sqrt(self.hits.var() * np.mean(1 / numbers))) if len(numbers) else math.nan
 
     @property
     def hits(self) -> npt.NDArray[Any]:
         """`SeriesRecord.hits` of all series, one after the other."""
-        return np.concatenate([one.hits for one in self.judged])
+        return np.concatenate([record.hits for record in self.judged])
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the coverage of all series, as that of one."""
+        """The 95 % interval of the coverage over all series."""
         if not self.judged or self.shared_calibration:
             return math.nan, math.nan
         return interval_of(self.hits)
 
     @property
     def look_at(self) -> list[SeriesRecord]:
-        """The series that are short of what was promised, worst first.
+        """The series with coverage short of the level, worst first.
 
-        With windows that are independent, any series is named wrongly with a probability of at
-        most 0.05.
+        If windows are independent, the probability that any series is named wrongly is at most
+        0.05.
         """
         limit = DOUBT / max(len(self.judged), 1)
-        short = [one for one in self.judged if one.p_value <= limit]
-        return sorted(short, key=lambda one: one.p_value)
+        short = [record for record in self.judged if record.p_value <= limit]
+        return sorted(short, key=lambda record: record.p_value)
 
     def verdict(self) -> str:
-        """Say in a sentence or two what came of it."""
+        """Return a summary of coverage in one or two sentences."""
         left = ""
-        for note, number in Counter(one.note for one in self.records if not one.windows).items():
+        for note, number in Counter(
+            record.note for record in self.records if not record.windows
+        ).items():
             left += f"; {number:,} {note}" if note != BARE else f"; of {number:,} {note}"
             if note == UNTRAINED:
-                skipped = [repr(one.series) for one in self.records if one.note == note]
+                skipped = [repr(record.series) for record in self.records if record.note == note]
                 left += f" ({', '.join(skipped[:5])}{', …' if number > 5 else ''})"
         if not self.judged:
             return f"cannot tell: {UNKNOWN if self.unknown else 'no series has a window'}" + left
         number, kept = self.windows - self.unknown, self._kept()
-        what = "steps" if any(one.shares for one in self.judged) else "sets"
+        what = "steps" if any(record.shares for record in self.judged) else "sets"
         said = (
             f"{kept}: {self.coverage:.3f} of {number:,} windows in {len(self.judged):,} "
             f"series, promised {self.promised:g}"
         )
         if self.shared_calibration:
             said += f"; {SHARED_CALIBRATION.format('windows of different series')}"
-            said += say_full(self.states_per_step, self._mean([one.states for one in self.judged]))
+            said += say_full(
+                self.states_per_step, self._mean([record.states for record in self.judged])
+            )
         said += say_empty(self.empty, 1 - self.promised, kept != "short", what)
         worst = self.worst
         if worst is not None and len(self.judged) > 1:
@@ -287,7 +288,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
                 f"{worst.judged:,}"
             )
         if short := self.look_at:
-            names = ", ".join(repr(one.series) for one in short[:5])
+            names = ", ".join(repr(record.series) for record in short[:5])
             said += f"; look at {names}{', …' if len(short) > 5 else ''} ({len(short):,} short)"
         if self.unknown:
             said += f"; counted apart: {self.unknown:,} with a state that had not come up before"
@@ -295,17 +296,17 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def empty(self) -> float:
-        """The share of sets, or of steps where these are promised, empty before filling."""
-        return sum(one.empty for one in self.judged) / max(self.windows - self.unknown, 1)
+        """The share of sets, or of steps with guarantee "steps", that were empty before filling."""
+        return sum(record.empty for record in self.judged) / max(self.windows - self.unknown, 1)
 
     def _kept(self) -> str:
-        """Say whether the promise was kept over all series, and whether that says anything."""
+        """Return whether coverage was kept over all series, and whether sets are informative."""
         if self.shared_calibration:
             return "no verdict"
         if self.coverage < self.promised:
             by_chance = p_of_hits(self.hits, self.promised) > DOUBT
             return "kept within chance" if by_chance else "short"
-        states = self._mean([float(one.states) for one in self.judged])
+        states = self._mean([float(record.states) for record in self.judged])
         if states > 1 and self.states_per_step >= FULL * states:
             width = f"{self.states_per_step:.3g} of {states:.3g} states a step"
             return f"kept, but the sets say nothing: {width}"
@@ -318,7 +319,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         )
 
     def to_frame(self, backend: Any = None) -> Any:
-        """Return a row a series, as a frame.
+        """Return a frame with one row per series.
 
         Parameters
         ----------
@@ -336,15 +337,15 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
             "series", "rows", "windows", "covered", "coverage", "low", "high", "promised",
             "mean_size", "states_per_step", "states", "filled", "unknown", "note", "p_value",
         )  # fmt: skip
-        return {name: [getattr(one, name) for one in self.records] for name in names}
+        return {name: [getattr(record, name) for record in self.records] for name in names}
 
     def _mean(self, values: list[float]) -> float:
-        """Return a mean over windows of what is known of each series that was judged."""
-        numbers = [one.windows for one in self.judged]
+        """Return the mean over all windows of a value per judged series."""
+        numbers = [record.windows for record in self.judged]
         return float(np.average(values, weights=numbers)) if values else math.nan
 
 
-def join_levels(found: Sequence[SeriesEvaluation]) -> dict[str, list[Any]]:
-    """Return the columns of `SeriesEvaluation.to_frame` for several levels, one below the other."""
-    each = [one.to_dict() for one in found]
-    return {name: [value for one in each for value in one[name]] for name in each[0]}
+def join_levels(evaluations: Sequence[SeriesEvaluation]) -> dict[str, list[Any]]:
+    """Return the columns of `SeriesEvaluation.to_frame` for several levels, concatenated."""
+    tables = [evaluation.to_dict() for evaluation in evaluations]
+    return {name: [value for table in tables for value in table[name]] for name in tables[0]}

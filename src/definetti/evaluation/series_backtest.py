@@ -1,4 +1,4 @@
-"""Backtest and evaluate many series, each by itself, in threads."""
+"""Backtest and evaluate many series separately, in threads."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from definetti.conformal.grouped import SeriesEstimators
 
 
-Judged = list[Evaluation] | str  # one a level; a note where a series has no window
+Judged = list[Evaluation] | str  # one per level; a note where a series has no window
 
 
 def evaluate_series(
-    each: SeriesEstimators,
+    estimators: SeriesEstimators,
     observations: Any,
     states: Any,
     groups: Any,
@@ -48,25 +48,27 @@ def evaluate_series(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Any:
-    """Judge the sets of many series by what followed each, as `GroupedConformalHMM.evaluate` does.
+    """Evaluate the sets of many series on rows after the fit, for `GroupedConformalHMM.evaluate`.
 
     Where rows of other series calibrate, windows share calibration windows: there is no verdict.
     """
     if horizon is not None:
         checked_number(horizon, "horizon")
     checked_flag(verbose, "verbose")
-    new, lengths = each.read_new(observations, states, groups, order, "new_observations")
+    new, lengths = estimators.read_new(observations, states, groups, order, "new_observations")
     series, levels = new.series, several_levels(confidence_level)
 
     def judge(k: int) -> Judged:
         if horizon is not None and not count_windows(lengths[k], horizon):
             return SHORT
-        cp, rows = each.current(series.names[k]), new.rows(*series.span(k))
-        found: Any = cp._judge_windows(*rows, confidence_level, horizon, lag, verbose, lengths[k])
-        return [found] if levels is None else list(found)
+        cp, rows = estimators.current(series.names[k]), new.rows(*series.span(k))
+        evaluations: Any = cp._judge_windows(
+            *rows, confidence_level, horizon, lag, verbose, lengths[k]
+        )
+        return [evaluations] if levels is None else list(evaluations)
 
-    shared = each.mode.calibrates_with_others
-    return _judge_all(judge, series, each.mode, levels, n_jobs, verbose, shared)
+    shared = estimators.mode.calibrates_with_others
+    return _judge_all(judge, series, estimators.mode, levels, n_jobs, verbose, shared)
 
 
 def backtest_series(
@@ -86,18 +88,18 @@ def backtest_series(
     lag: int = 0,
     verbose: bool = False,
 ) -> Any:
-    """Predict windows of every series from what came before them, and judge.
+    """Predict windows of every series from the rows before them, and evaluate.
 
-    A series whose rows trained the model is not evaluated, and neither is one whose first rows are
-    to train a classifier, with ``series="own"``, and lack a state.
+    Series whose rows trained the model are not evaluated, nor, with ``series="own"``, series whose
+    first rows are to train a classifier and lack a state.
 
     Parameters
     ----------
     predictor : GroupedConformalHMM
-        Its settings, fitted or not. Other series train or calibrate with all of their rows; with
-        ``series="all"`` or ``"first"`` and a `train_size`, those that train are not evaluated.
+        The settings, fitted or not. Other series train or calibrate with all of their rows; with
+        ``series="all"`` or ``"first"`` and a `train_size`, training series are not evaluated.
     observations, states, groups, order, lengths :
-        As in `GroupedConformalHMM.fit`. No window leads over a gap, and the first row after one is
+        As in `GroupedConformalHMM.fit`. No window crosses a gap, and the first row after a gap is
         not predicted.
     horizon : int, default 1
         The steps of a window.
@@ -106,27 +108,27 @@ def backtest_series(
     windows : int, optional
         The most windows of a series, as in `run_backtest`.
     n_jobs : int, optional
-        How many threads, −1 for one a core; the result is the same.
+        The number of threads, −1 for one per core; results do not depend on it.
     totals : `definetti.conformal.SeriesTotals`, optional
-        What these series and others that are not here add up to, for a model that learns from them.
+        Counts over these and further series, for a model that learns from them.
     confidence_level : float, dict or list of float, optional
-        One level, or several that are judged in one pass; the predictor's own if left out.
+        One level, or several to evaluate in one pass; the predictor's own if left out.
     lag : int, default 0
-        How many of the first steps of each window not to ask about.
+        The label delay: how many first steps of each window are left out.
     verbose : bool, default False
         Show a progress bar when it takes more than two seconds, on a terminal or in a notebook.
 
     Returns
     -------
-    a `SeriesEvaluation`; a list of them, one a level, where several were asked for
+    a `SeriesEvaluation`; a list with one per level if several levels are given
 
     Notes
     -----
-    A state that comes up in no other series is not known before it comes up, unless the predictor
-    declares it, or a level names it.
+    A state that occurs in no other series is unknown before its first row, unless the predictor
+    declares it or a level names it.
 
     With ``series="first"`` all windows are compared with the first windows of the other series.
-    Their errors are not independent, so that there is a coverage, but no interval and no verdict.
+    Their errors are not independent, so coverage has no interval and no verdict.
 
     Examples
     --------
@@ -151,12 +153,12 @@ def backtest_series(
     if several is None and confidence_level is not None:
         estimator.confidence_level = confidence_level
     estimator._check_parameters()
-    each = SeriesEstimators(
+    estimators = SeriesEstimators(
         estimator, predictor.series, observations, states, groups, order, lengths,
         entropy_of(estimator.random_state), totals,
     )  # fmt: skip
-    mode, levels = each.mode, [None] if several is None else rising_levels(several)
-    asked = [0] if several is None else [levels.index(one) for one in several]
+    mode, levels = estimators.mode, [None] if several is None else rising_levels(several)
+    asked = [0] if several is None else [levels.index(level) for level in several]
 
     def judge(place: int) -> Judged:
         if mode.has_trained(place):
@@ -166,8 +168,8 @@ def backtest_series(
             return SHORT
         begin, end = mode.series.span(place)
         judged = roll_segments(
-            each.fitted(place, plan.begin), *mode.table.rows(begin + plan.begin, end), plan.ahead,
-            horizon, plan.places, plan.every, levels=levels, lag=lag,
+            estimators.fitted(place, plan.begin), *mode.table.rows(begin + plan.begin, end),
+            plan.ahead, horizon, plan.places, plan.every, levels=levels, lag=lag,
         )  # fmt: skip
         judged = judged._replace(begins=judged.begins + plan.begin)
         return [judged.evaluation(level) for level in asked]
@@ -184,7 +186,7 @@ def _judge_all(
     verbose: bool,
     shared_calibration: bool = False,
 ) -> Any:
-    """Judge all series, in threads, and say how they fared together: by level, if several."""
+    """Judge all series, in threads, and return their joint evaluation, a list if several levels."""
     number = len(series)
 
     def try_to_judge(place: int) -> Judged:
@@ -200,17 +202,17 @@ def _judge_all(
 
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         results = parallel(delayed(try_to_judge)(place) for place in range(number))
-    found = list(show_progress(results, number, "evaluating series", verbose))
+    judged = list(show_progress(results, number, "evaluating series", verbose))
     rows = dict(zip(series.names, np.split(series.rows, series.ends[:-1]), strict=True))
     joined = []
     for level in range(1 if levels is None else len(levels)):
         records, kept = [], {}
-        for name, length, one in zip(series.names, series.lengths.tolist(), found, strict=True):
-            if isinstance(one, str):
-                records.append(SeriesRecord(name, length, note=one))
+        for name, length, result in zip(series.names, series.lengths.tolist(), judged, strict=True):
+            if isinstance(result, str):
+                records.append(SeriesRecord(name, length, note=result))
             else:
-                kept[name] = one[level]
-                records.append(SeriesRecord.of(name, length, one[level]))
+                kept[name] = result[level]
+                records.append(SeriesRecord.of(name, length, result[level]))
         joined.append(
             SeriesEvaluation(records, kept, mode.words, rows, mode.source, shared_calibration)
         )
@@ -219,21 +221,21 @@ def _judge_all(
 
 @dataclass(frozen=True)
 class SeriesWork:
-    """Backtest the series of a table: rows of whole series in, a row a series out.
+    """Backtest the series of a table; return a table with one row per series.
 
-    A function of its table alone, which may be Arrow's, polars' or pandas': mapped over parts of a
-    table, on any machine and in any order, it gives the same numbers, as long as no series is in
-    two parts.
+    The result depends on the table alone, which may be Arrow's, polars' or pandas'. Mapped over
+    parts of a table, on any machine and in any order, it gives the same numbers, if no series is
+    in two parts.
 
     Parameters
     ----------
     predictor : GroupedConformalHMM
-        Its settings, with a number for `random_state` of its estimator.
-    group, state, order : the columns with the series, the states, and what rows are sorted by
-    observed : the columns that are observed; none for plain chains
+        The settings, with a number for `random_state` of its estimator.
+    group, state, order : the columns with the series, the states, and the sort key of rows
+    observed : the columns of observations; none for plain chains
     horizon, start, windows, lag, totals : as in `backtest_series`
-    levels : several levels, each with a row a series; the predictor's own if left out
-    framed : whether one observed column is a frame, too, as a classifier takes its columns
+    levels : several levels, each with a row per series; the predictor's own if left out
+    framed : whether a single observed column is passed as a frame, as for a classifier
 
     Examples
     --------
@@ -267,7 +269,7 @@ class SeriesWork:
         return nw.from_dict(columns, backend=frame.implementation).to_native()
 
     def judge(self, frame: nw.DataFrame[Any]) -> list[SeriesEvaluation]:
-        """Return how the series of a table fared, level by level."""
+        """Return the evaluation of the series of a table, level by level."""
         order = None if self.order is None else frame[self.order]
         rows, lengths = drop_unlabelled(frame[self.state], frame[self.group], order)
         if rows is not None:
@@ -277,14 +279,14 @@ class SeriesWork:
             some = frame.select(*self.observed)
             bare = len(self.observed) == 1 and not self.framed
             seen = (some[self.observed[0]] if bare else some).to_native()
-        found = backtest_series(
+        evaluations = backtest_series(
             self.predictor, seen, frame[self.state].to_list(), frame[self.group].to_list(),
             None if order is None else order.to_native(), self.horizon, lengths=lengths,
             start=self.start, windows=self.windows, totals=self.totals, lag=self.lag,
             confidence_level=list(self.levels) or None,
         )  # fmt: skip
-        found = found if self.levels else [found]
+        evaluations = evaluations if self.levels else [evaluations]
         if rows is not None:
-            for one in found:
-                one.rows = {name: rows[places] for name, places in one.rows.items()}
-        return found
+            for evaluation in evaluations:
+                evaluation.rows = {name: rows[places] for name, places in evaluation.rows.items()}
+        return evaluations

@@ -1,7 +1,7 @@
-"""Each window of a history predicted from all before it, and judged by the truth.
+"""Predict each window of a history from all rows before it, and judge it by the truth.
 
 One loop, `roll_windows`, serves `evaluate`, the backtest, `definetti compare` and the studies.
-`roll_levels` judges its windows, at one or several levels. Where windows can be ranked in one pass,
+`roll_levels` judges its windows, at one or several levels. If windows can be ranked in one pass,
 `roll_at_once` judges all of them, with the same results.
 """
 
@@ -42,7 +42,7 @@ from definetti.symmetry.base import PRESENT
 
 
 class Window(NamedTuple):
-    """A window to be predicted: where it begins, what is observed in it, and its true states."""
+    """A window to predict: its first row, its observations and its true states."""
 
     begin: int
     observations: Any
@@ -57,7 +57,7 @@ def roll_windows(
     horizon: int,
     known: int = 0,
 ) -> Iterator[Window]:
-    """Yield windows in order; by then the learner, which knows `known` steps, has all before."""
+    """Yield windows in order, after the learner has learned all rows before each."""
     for begin in begins:
         if known < begin:
             learner.partial_fit(piece(observations, known, begin), states[known:begin])
@@ -67,7 +67,7 @@ def roll_windows(
 
 
 def share_right(predictor: Any, observations: Any, states: Sequence[Any]) -> float:
-    """Return the share of steps whose most plausible state is right, each predicted in turn."""
+    """Return the share of steps whose most plausible state is right, predicted one by one."""
     if not states:
         raise ValueError("states is empty; give the true states of at least one step")
     rows = read_rows(observations, states, clock=predictor._data.clock, name="new_observations")
@@ -100,18 +100,20 @@ def judge_windows(
         )
     several = several_levels(confidence_level)
     levels = [confidence_level] if several is None else rising_levels(several)
-    found = roll_segments(
+    judged = roll_segments(
         predictor, observations, states, lengths, horizon, levels=levels, lag=lag, verbose=verbose
     )
     if several is None:
-        return found.evaluation(0)
-    return [found.evaluation(levels.index(one)) for one in several]
+        return judged.evaluation(0)
+    return [judged.evaluation(levels.index(level)) for level in several]
 
 
 def rising_levels(levels: Sequence[Any]) -> list[Any]:
     """Return several levels in rising order, each once; refuse mappings among them."""
-    if any(isinstance(one, Mapping) for one in levels):
-        raise ValueError("confidence_level has a mapping among several levels; ask by itself")
+    if any(isinstance(level, Mapping) for level in levels):
+        raise ValueError(
+            "confidence_level has a mapping among several levels; give the mapping alone"
+        )
     return sorted({*levels}, key=lambda level: -miscoverage(level))
 
 
@@ -135,14 +137,14 @@ def roll_levels(
 
     Parameters
     ----------
-    levels : in rising order; None for the predictor's own; one mapping stands by itself
-    lag : how many of the first steps of each window not to ask about
+    levels : in rising order; None for the predictor's own; a mapping is a single level
+    lag : the label delay: how many first steps of each window are left out
     observed : how many steps of a window are observed when it is predicted; all if left out
-    asked : the place of the level whose sets are counted even where they are not listed
-    by_p_values : read all levels off one prediction of all candidates; else one for each level
-    at_once : whether all windows may be predicted in one pass where that gives the same answers
+    asked : the place of the level whose sets are counted even if they are not listed
+    by_p_values : derive all levels from one prediction of all candidates; else predict by level
+    at_once : whether all windows may be predicted in one pass if results are the same
     places : which windows to judge, in rising order; all if left out
-    every : whether all are judged, whatever `places` says, if they are predicted in one pass
+    every : whether windows predicted in one pass are all judged, whatever `places` is
     """
     if at_once:
         found_at_once = roll_at_once(
@@ -158,53 +160,53 @@ def roll_levels(
         begins = [begins[place] for place in places]
     counted: Iterable[int] = begins
     if verbose and len(begins) > 1:
-        what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
+        what = f"{type(predictor).__name__}: predicting windows"
         counted = show_progress(begins, len(begins), what, verbose)
-    how = _asked_about(horizon, lag)
+    arguments = _asked_about(horizon, lag)
     for window in roll_windows(learner, observations, states, counted, horizon):
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
             seen = piece(seen, 0, observed) if observed else None
         s: Any
         if by_p_values:
-            s = learner.predict_p(seen, **how)
-            one = None if isinstance(s, PredictionSet) else levels[asked]
-            sized = None if one is None else learner.predict_set(seen, one, **how)
-            found = judge_p_values(s, truth, levels, sized, asked, predictor._fills)
+            s = learner.predict_p(seen, **arguments)
+            level = None if isinstance(s, PredictionSet) else levels[asked]
+            sized = None if level is None else learner.predict_set(seen, level, **arguments)
+            result = judge_p_values(s, truth, levels, sized, asked, predictor._fills)
         else:
-            sets = [learner.predict_set(seen, level, **how) for level in levels]
+            sets = [learner.predict_set(seen, level, **arguments) for level in levels]
             s = sets[-1]
-            found = judge_sets(sets, truth, _levels_asked(predictor, levels, sets))
+            result = judge_sets(sets, truth, _levels_asked(predictor, levels, sets))
         if s.given.startswith(PRESENT):
-            found = found._replace(given=np.array([s.states.index(learner.present_)]))
-        p_values = np.array([_p_value(learner, s, seen, truth, how)])
-        judged.append(found._replace(p_values=p_values, begins=np.array([window.begin + lag])))
+            result = result._replace(given=np.array([s.states.index(learner.present_)]))
+        p_values = np.array([_p_value(learner, s, seen, truth, arguments)])
+        judged.append(result._replace(p_values=p_values, begins=np.array([window.begin + lag])))
     return join_judged(judged)
 
 
 def _asked_about(horizon: int, lag: int) -> dict[str, int]:
-    """Return the arguments of a prediction; not all estimators know of late labels."""
+    """Return the arguments of a prediction, with `lag` only if it is not 0."""
     return {"horizon": horizon, **({"lag": lag} if lag else {})}
 
 
 def _p_value(
-    learner: Any, s: AnySet, seen: Any, truth: tuple[Hashable, ...], how: dict[str, Any]
+    learner: Any, s: AnySet, seen: Any, truth: tuple[Hashable, ...], arguments: dict[str, Any]
 ) -> float:
-    """Return the p-value of the truth, which most sets know; NaN where sets have none."""
+    """Return the p-value of the truth, from the set if it has it; NaN for sets of states."""
     if isinstance(s, StepSets):
         return np.nan
     try:
         return s.p_value(truth)
-    except KeyError:  # a label that was never seen, or a set that notes its members alone
-        return float(learner.p_value(seen, truth, **how))
+    except KeyError:  # a label never seen, or a set that stores p-values of its members only
+        return float(learner.p_value(seen, truth, **arguments))
 
 
 def _levels_asked(predictor: Any, levels: Sequence[Any], sets: Sequence[AnySet]) -> list[Any]:
-    """Return levels as they were asked for: a set by the present state has that state's alone."""
+    """Return the requested levels; a set by the present state has only the level of that state."""
     asked = [predictor.confidence_level if level is None else level for level in levels]
     return [
-        read_levels(level).written if isinstance(level, Mapping) else one.confidence_level
-        for level, one in zip(asked, sets, strict=True)
+        read_levels(level).written if isinstance(level, Mapping) else s.confidence_level
+        for level, s in zip(asked, sets, strict=True)
     ]
 
 
@@ -216,17 +218,17 @@ def roll_segments(
     horizon: int,
     places: IntArray | None = None,
     every: bool = False,
-    **how: Any,
+    **options: Any,
 ) -> JudgedLevels:
-    """Judge windows of several segments with gaps between; none of them crosses a gap.
+    """Judge windows of several segments with gaps between; no window crosses a gap.
 
-    A segment that follows a gap begins with a label that is learned and not predicted: what comes
-    before it is not known. The rest is as for `roll_levels`; places count the windows of all.
+    The first label of a segment after a gap is learned and not predicted, as its previous state is
+    unknown. Other arguments are as in `roll_levels`; `places` counts windows over all segments.
     """
     learner, parts, chosen = predictor, [], []
     if len(lengths) > 1:
         learner = copy.deepcopy(predictor)
-    begin, number = 0, 0  # of rows, and of windows, so far
+    begin, number = 0, 0  # rows and windows so far
     for segment, length in enumerate(lengths):
         end = begin + length
         if segment:
@@ -242,7 +244,7 @@ def roll_segments(
             seen, truth = piece(observations, begin, end), states[begin:end]
             part = roll_levels(
                 learner, seen, truth, horizon=horizon, places=None if places is None else own,
-                every=every, **how,
+                every=every, **options,
             )  # fmt: skip
             parts.append(part._replace(begins=part.begins + begin))
             chosen.append(own)
@@ -252,17 +254,17 @@ def roll_segments(
         begin = end
     pairs = list(zip(parts, chosen, strict=True))
     if any(len(part.covers) == len(own) for part, own in pairs):
-        # Of all segments the same share: some were predicted in one pass, and some were not.
+        # Some segments were predicted in one pass and some were not: judge the same windows.
         parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
     return join_judged(parts)
 
 
 def count_windows(lengths: Sequence[int], horizon: int) -> int:
-    """Return how many windows segments have room for, as `roll_segments` takes them."""
+    """Return the number of windows in segments, as `roll_segments` counts them."""
     return sum(max(length - (place > 0), 0) // horizon for place, length in enumerate(lengths))
 
 
-FEWEST = 2  # windows for which there is anything to share
+FEWEST = 2  # windows from which on one pass saves work
 
 
 def roll_at_once(
@@ -276,7 +278,7 @@ def roll_at_once(
     observed: int | None,
     by_p_values: bool,
 ) -> JudgedLevels | None:
-    """Judge as `roll_levels` does, all windows at once; None where each must be asked by itself."""
+    """Judge all windows in one pass, as `roll_levels` does; None if it is not possible."""
     if len(states) < FEWEST * horizon or not predictor._ranks_windows:
         return None
     if not predictor._is_fitted() or not predictor._data.settled(observations):
@@ -292,18 +294,20 @@ def roll_at_once(
         return None
     asked = [predictor.confidence_level if level is None else level for level in levels]
     read = [read_levels(level) for level in asked]
-    if any(one.named for one in read) and not _levels_fit(segment, read):
+    if any(level.named for level in read) and not _levels_fit(segment, read):
         return None
     _warn_of_gaps(segment)
-    found = rank_counted_windows(segment, way) if ways is None else rank_past_windows(segment, ways)
+    chunks = (
+        rank_counted_windows(segment, way) if ways is None else rank_past_windows(segment, ways)
+    )
     parts, few = [], None
-    for windows, ranked in found:
+    for windows, ranked in chunks:
         part, missing = judge_ranks(segment, windows, ranked, read, predictor._fills, by_p_values)
         parts.append(part)
         few = few or missing
     judged = join_judged(parts)
     for window in np.flatnonzero((segment.truth < 0).any(axis=1)).tolist():
-        # The truth has states unknown until then: it is ranked by itself.
+        # The truth has states unknown at the window: rank it separately.
         learner, begin = copy.deepcopy(predictor), int(segment.begins[window])
         if begin:
             learner.partial_fit(piece(observations, 0, begin), states[:begin])
@@ -316,19 +320,19 @@ def roll_at_once(
 
 
 def _levels_fit(segment: Segment, levels: Sequence[Levels]) -> bool:
-    """Tell whether there are levels for just the states there are, whenever it is asked."""
+    """Return whether levels name exactly the states known at each window."""
     try:
         for _, _, size in segment.epochs():
-            for one in levels:
-                if one.named:
-                    one.check(segment.names[:size])
+            for level in levels:
+                if level.named:
+                    level.check(segment.names[:size])
     except ValueError:
-        return False  # whoever goes window by window says where it is
+        return False  # predicting window by window raises the error in its place
     return True
 
 
 def _warn_of_gaps(segment: Segment) -> None:
-    """Warn where a window is the first to have a gap; of the first of all it was done."""
+    """Warn if the first gap is in a window after the first, which has warned already."""
     new = segment.codes[segment.known :]
     gaps = np.flatnonzero(new == MISSING)
     if segment.task.history.gaps or not len(gaps):
@@ -348,26 +352,26 @@ def judge_ranks(
 ) -> tuple[JudgedLevels, InsufficientCalibration | None]:
     """Judge some windows of a segment by the ranks of all their candidates, at several levels.
 
-    With `fill`, a set that would be empty gets its most plausible member; with `by_steps`, the
-    p-values of states at their steps are kept. Also returned is what the first window lacks whose
-    set has everything for want of blocks.
+    With `fill`, an empty set gets its most plausible member; with `by_steps`, p-values of states by
+    step are kept. Also returns which calibration the first window lacks whose set is full for too
+    few blocks, or None.
     """
     task, steps = segment.task, segment.task.steps
     size, by_present = int(segment.sizes[windows.start]), task.symmetry.given == PRESENT
     candidates, codes = all_candidates(size, steps), segment.truth[windows]
     uniforms = None if segment.uniforms is None else segment.uniforms[windows, None]
-    p, each = p_values_of(ranked, uniforms), np.arange(len(codes))
+    p, every = p_values_of(ranked, uniforms), np.arange(len(codes))
     truth = np.where((codes >= 0).all(axis=1), codes @ size ** np.arange(steps)[::-1], -1)
     present = segment.states[segment.lengths[windows] - 1]
     held, numbers, filled, nodes, few = [], [], [], [], []
-    for one in levels:
-        if one.named:  # by windows, (W, 1), or by candidates, (1, C)
-            own = np.array(one.alphas(segment.names[:size]), dtype=object)
+    for level in levels:
+        if level.named:  # by windows, (W, 1), or by candidates, (1, C)
+            own = np.array(level.alphas(segment.names[:size]), dtype=object)
             alphas = own[present][:, None] if by_present else own[candidates[:, -1]][None]
         else:
-            alphas = np.full((1, 1), one.alpha(None), dtype=object)
+            alphas = np.full((1, 1), level.alpha(None), dtype=object)
         inside, empty = membership(ranked, p, alphas, uniforms, fill=fill)
-        held.append(inside[each, truth] & (truth >= 0) & ~empty)  # before a set is filled
+        held.append(inside[every, truth] & (truth >= 0) & ~empty)  # before a set is filled
         numbers.append(inside.sum(axis=1))
         filled.append(empty)
         nodes.append(_by_step(inside, size, steps))
@@ -378,14 +382,14 @@ def judge_ranks(
     sizes = np.array(numbers).T
     promised = promise_of(task.symmetry, task.model.fixed)
     judged = JudgedLevels(
-        [one.written for one in levels], segment.names[:size], steps, codes.ravel(),
-        first_level(np.array(nodes)), first_level(np.array(held)), p[each, truth],
+        [level.written for level in levels], segment.names[:size], steps, codes.ravel(),
+        first_level(np.array(nodes)), first_level(np.array(held)), p[every, truth],
         sizes, sizes / len(candidates), present if by_present else codes[:, -1],
         _by_step(p, size, steps) if by_steps else None, np.array(filled).T,
         segment.begins[windows] + task.lag,
         shared_calibration=promised.holds_given.endswith(ANY_TIME),
     )  # fmt: skip
-    return judged, min(few, key=lambda one: one[0])[1] if few else None
+    return judged, min(few, key=lambda pair: pair[0])[1] if few else None
 
 
 def _find_few(
@@ -395,7 +399,7 @@ def _find_few(
     everything: npt.NDArray[np.bool_],
     alphas: npt.NDArray[np.object_],
 ) -> list[tuple[int, InsufficientCalibration]]:
-    """Find the first window whose set has everything because `blocks`, (W, n), are too few."""
+    """Return the first window whose set is full because `blocks`, (W, n), are too few."""
     needs = {alpha: blocks_needed(alpha) for alpha in set(alphas.ravel().tolist())}
     needed = np.vectorize(needs.__getitem__, otypes=[np.int64])(alphas)
     missing = everything & (blocks < needed).any(axis=1)
@@ -406,11 +410,11 @@ def _find_few(
     by_present = symmetry.given == PRESENT
     present = (names[int(segment.states[length - 1])],) if by_present else ()
     own = np.broadcast_to(alphas, blocks.shape)[window].tolist()
-    how = segment.horizon, length, present, symmetry
-    return [(window, InsufficientCalibration.among(names, blocks[window].tolist(), own, *how))]
+    details = segment.horizon, length, present, symmetry
+    return [(window, InsufficientCalibration.among(names, blocks[window].tolist(), own, *details))]
 
 
 def _by_step(values: npt.NDArray[Any], n: int, steps: int) -> npt.NDArray[Any]:
-    """Return the largest value of a candidate with each state at each step: (W · steps, n)."""
+    """Return the largest value over candidates with each state at each step: (W · steps, n)."""
     tables = [values.reshape(len(values), n**k, n, -1).max(axis=(1, 3)) for k in range(steps)]
     return np.stack(tables, axis=1).reshape(-1, n)

@@ -1,7 +1,7 @@
-"""Levels that adapt: nothing is assumed, and the share of misses is kept in the long run.
+"""Adaptive levels: keep the long-run share of misses, without assumptions.
 
-They take p-values, of a state or of a whole sequence of states, from whatever method gives them.
-What they promise holds for every sequence of p-values, and is an inequality: `AdaptiveLevel.bound`.
+They take p-values of a state or of a whole sequence of states, from any method. Their guarantee
+holds for every sequence of p-values, as an inequality: `AdaptiveLevel.bound`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Number = Fraction | float
 
 @dataclass(eq=False)
 class AdaptiveLevel(Named, Resumed):
-    """A level that is lowered or raised after each label, by whether the set had the truth.
+    """A level raised after each miss and lowered after each set that held the truth.
 
-    A set is made of all candidates whose p-value is above `alpha`. Labels may come late: `issue`
-    notes what was in force when a set was made, and its number goes to `update` with the p-value of
-    the truth, in whatever order. Labels that never come are passed to `drop`, or left waiting.
+    A set holds all candidates whose p-value is above `alpha`. Labels may come late: `issue` records
+    the values in force when a set is made, and its number goes to `update` with the p-value of the
+    truth, in any order. Pass sets whose labels never come to `drop`, or leave them waiting.
 
     Parameters
     ----------
     confidence_level : float, default 0.9
-        The share of sets that are to have the truth, in the long run.
+        The long-run share of sets that should hold the truth.
 
     Attributes
     ----------
-    alpha : what may be left out now; everything is in the set from 0 downwards, nothing from 1 on
-    n_labels, n_missed : how many sets were judged, and how many of them had missed
-    most_waiting : how many labels were waiting, at most, when another set was made
+    alpha : the miscoverage now; the set is full from 0 downwards, and empty from 1 upwards
+    n_labels, n_missed : how many sets were judged, and how many of them missed
+    most_waiting : the largest number of waiting labels when another set was made
     """
 
     confidence_level: float = 0.9
@@ -51,33 +51,33 @@ class AdaptiveLevel(Named, Resumed):
 
     @abstractmethod
     def begin(self) -> None:
-        """Set up what is remembered, before the first label."""
+        """Set the initial state, before the first label."""
 
     @property
     @abstractmethod
     def in_force(self) -> tuple[Number, ...]:
-        """What a set is made by, first of all alpha: all that is needed to learn from its label."""
+        """The values in force for a set, alpha first: all that `learn` needs with its label."""
 
     @abstractmethod
     def learn(self, p_value: Number, missed: bool, in_force: tuple[Number, ...]) -> None:
-        """Adapt to a label, with what was in force when its set was made."""
+        """Adapt to a label, with the values in force when its set was made."""
 
     @property
     @abstractmethod
     def bound(self) -> float:
-        """How far the share of misses can be from one minus the level."""
+        """The largest possible distance of the share of misses from one minus the level."""
 
     @property
     @abstractmethod
     def remembered(self) -> dict[str, Any]:
-        """What `begin` sets up, as it stands, in numbers and lists of them."""
+        """The present values of the state that `begin` sets, as numbers and lists."""
 
     @abstractmethod
     def recall(self, remembered: dict[str, Any]) -> None:
-        """Set up what was `remembered`."""
+        """Restore the values of `remembered`."""
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
 
     @property
     def alpha(self) -> Number:
@@ -94,7 +94,7 @@ class AdaptiveLevel(Named, Resumed):
         return self.n_missed / self.n_labels if self.n_labels else 0.0
 
     def issue(self) -> int:
-        """Record what is in force for a new set; return the number to pass to `update`."""
+        """Record the values in force for a new set; return the number to pass to `update`."""
         self.most_waiting = max(self.most_waiting, len(self.waiting))
         self.waiting[self.n_issued] = self.in_force
         self.n_issued += 1
@@ -103,15 +103,15 @@ class AdaptiveLevel(Named, Resumed):
     def update(
         self, p_value: Number, number: int | None = None, *, missed: bool | None = None
     ) -> bool:
-        """Judge a set by the p-value of the truth, adapt, and return whether it had missed.
+        """Judge a set by the p-value of the truth, adapt, and return whether the set missed.
 
         Parameters
         ----------
         p_value : a number between 0 and 1
         number : int, optional
-            Which set, as `issue` said; one made just now if left out.
+            The number of the set from `issue`; a set made just now if left out.
         missed : bool, optional
-            Whether it had missed, where that was decided in whole numbers.
+            Whether the set missed, if that was decided in exact arithmetic.
         """
         check_scalar(p_value, "p_value", "give them one by one")
         if not 0 <= p_value <= 1:
@@ -129,11 +129,11 @@ class AdaptiveLevel(Named, Resumed):
         alpha = in_force[0]
         said = p_value <= alpha if missed is None else bool(missed)
         # The full set always covers; the empty set never does.
-        found = bool(alpha > 0 and (said or alpha >= 1))
-        self.learn(p_value, found, in_force)
+        missed_now = bool(alpha > 0 and (said or alpha >= 1))
+        self.learn(p_value, missed_now, in_force)
         self.n_labels += 1
-        self.n_missed += found
-        return found
+        self.n_missed += missed_now
+        return missed_now
 
     def drop(self, number: int) -> None:
         """Forget a set whose label will never come."""
@@ -143,19 +143,19 @@ class AdaptiveLevel(Named, Resumed):
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that has happened, in numbers, text and lists of them, as JSON has them."""
+        """The whole state as numbers, text and lists, for JSON."""
         waiting = [[number, *map(str, held)] for number, held in self.waiting.items()]
         counts = {name: getattr(self, name) for name in COUNTS}
         return {**counts, "waiting": waiting, "remembered": self.remembered}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state` that was saved."""
+        """Restore a saved `state`."""
         self.recall(state["remembered"])
         for name in COUNTS:
             setattr(self, name, int(state[name]))
-        kinds = [type(one) for one in self.in_force]
+        kinds = [type(value) for value in self.in_force]
         self.waiting = {
-            int(number): tuple(kind(one) for kind, one in zip(kinds, held, strict=True))
+            int(number): tuple(kind(value) for kind, value in zip(kinds, held, strict=True))
             for number, *held in state["waiting"]
         }
 
@@ -166,13 +166,13 @@ STEP = "0.005 adapts over some hundreds of rounds"
 
 @dataclass(eq=False)
 class ACI(AdaptiveLevel, name="aci"):
-    """After a miss ``alpha`` is lowered by ``gamma · level``, else raised by ``gamma (1 − level)``.
+    """Lower ``alpha`` by ``gamma · level`` after a miss, else raise it by ``gamma (1 − level)``.
 
     Guaranteed, for every sequence: after ``n`` labels, of which at most ``d`` were waiting when
     another set was made, the share of misses differs from one minus the level by at most
     ``(max(level, 1 − level) + (d + 1) gamma) / (gamma n)`` (Gibbs & Candès 2021, there for d = 0;
     ``alpha`` less ``gamma · level`` for every set that may yet turn out to have missed never falls
-    below ``−(d + 1) gamma``, and likewise upwards). In fractions, so that no rounding adds up.
+    below ``−(d + 1) gamma``, and likewise upwards). Computed in fractions, without rounding.
 
     Parameters
     ----------
@@ -222,26 +222,26 @@ class ACI(AdaptiveLevel, name="aci"):
 
 @dataclass(eq=False)
 class DtACI(AdaptiveLevel, name="dtaci"):
-    """Several `ACI` with steps of different sizes, averaged by how well they have fared.
+    """Average several `ACI` with different step sizes, weighted by past performance.
 
-    How well is the pinball loss of each one's ``alpha`` as a forecast of the p-value; weights are
+    Performance is the pinball loss of each ``alpha`` as a forecast of the p-value; weights are
     exponential in it, over a memory of `memory` labels (Gibbs & Candès 2022, with their choice of
     the two parameters).
 
-    Guaranteed, for every sequence: each of the ACI by itself keeps ACI's inequality, late labels
-    included (`bounds`). Of their average nothing is guaranteed at a useful rate unless the weights
-    hardly move, so `bound` is infinite; it is for where the best size of a step is unknown.
+    Guaranteed, for every sequence: each ACI keeps its inequality, late labels included (`bounds`).
+    Their average has no guarantee at a useful rate unless the weights hardly change, so `bound` is
+    infinite. Use it if the best step size is unknown.
 
     Parameters
     ----------
-    gammas : the sizes of the steps
+    gammas : the step sizes
     memory : float, default 500
-        For about how many labels the best step stays the same.
+        The number of labels for which the best step size stays about the same.
 
     Attributes
     ----------
-    alphas, weights : of each of the ACI
-    misses : how many sets each would have missed by itself
+    alphas, weights : one of each for every ACI
+    misses : how many sets each ACI would have missed
 
     Examples
     --------
@@ -294,7 +294,7 @@ class DtACI(AdaptiveLevel, name="dtaci"):
 
     @property
     def bounds(self) -> list[float]:
-        """How far the share of misses of each of the ACI can be from one minus the level."""
+        """The largest possible distance of each ACI's share of misses from one minus the level."""
         far = float(max(self.aim, 1 - self.aim))
         return [
             (far + (self.most_waiting + 1) * gamma) / (gamma * max(self.n_labels, 1))
@@ -307,22 +307,21 @@ class DtACI(AdaptiveLevel, name="dtaci"):
 
     def recall(self, remembered: dict[str, Any]) -> None:
         for name in ("alphas", "weights", "misses"):
-            found = np.array(remembered[name], dtype=np.float64)
-            if found.shape != (len(self.gammas),):
+            numbers = np.array(remembered[name], dtype=np.float64)
+            if numbers.shape != (len(self.gammas),):
                 raise ValueError(f"{name} must be {len(self.gammas)} numbers, one for each step")
-            setattr(self, name, found)
+            setattr(self, name, numbers)
 
 
 @dataclass(eq=False)
 class QuantilePID(AdaptiveLevel, name="quantile_pid"):
-    """Track the quantile of ``−log p``, and steer harder the more misses have added up.
+    """Track the quantile of ``−log p``, with a correction for accumulated misses.
 
     The threshold of ``−log p`` rises by ``step · level`` after a miss and falls by
     ``step (1 − level)`` otherwise (quantile tracking, the P of PID): `alpha` changes by factors, so
-    that a level near one is adapted as gently as it must be. The sum of all errors is added through
-    a tangent that grows beyond all bounds at ``saturation · √(n + 100)`` (the I). The D of the
-    paper is a forecast of scores, which p-values have in them already (Angelopoulos, Candès &
-    Tibshirani 2023).
+    that a level near one is adapted in small steps. The sum of all errors is added through a
+    tangent that becomes infinite at ``saturation · √(n + 100)`` (the I). The D of the paper is a
+    forecast of scores, which p-values contain already (Angelopoulos, Candès & Tibshirani 2023).
 
     Guaranteed, for every sequence: after ``n`` labels, of which at most ``d`` were waiting when
     another set was made, the share of misses differs from one minus the level by at most
@@ -331,9 +330,9 @@ class QuantilePID(AdaptiveLevel, name="quantile_pid"):
     Parameters
     ----------
     step : float, default 0.1
-        The size of a step of ``−log p``.
+        The step size for ``−log p``.
     saturation : float, default 3
-        How many times √(n + 100) misses too many, or too few, there can be, late ones aside.
+        The most excess or lacking misses in units of √(n + 100), apart from late labels.
 
     Examples
     --------
@@ -356,7 +355,7 @@ class QuantilePID(AdaptiveLevel, name="quantile_pid"):
 
     @property
     def in_force(self) -> tuple[Number, ...]:
-        # Misses beyond what there should be: the sum that is steered by, exactly.
+        # The exact sum of misses minus their expected number, which corrects the level.
         over = self.n_missed - self.aim * self.n_labels
         angle = float(over) / self._most
         if abs(angle) >= 1.0:
@@ -375,7 +374,7 @@ class QuantilePID(AdaptiveLevel, name="quantile_pid"):
 
     @property
     def _most(self) -> float:
-        """Where the tangent is infinite: everything, or nothing, is in the set from there on."""
+        """The sum at which the tangent is infinite: beyond it the set is full, or empty."""
         return float(self.saturation * np.sqrt(self.n_labels + 100))
 
     @property

@@ -1,8 +1,8 @@
-"""Levels per state that keep an average and make sets small, from data that do not calibrate.
+"""Choose levels per state with a given average and small sets, without calibration data.
 
-A state that is easily mistaken needs a large part of every set to be held at a high level, and a
-state that is rare adds little to the average. So the average is spent where it is cheap: the mean
-size of a set is a sum over states, each a curve of its own level, and the sum is made small.
+A state that is hard to recognise needs large sets at a high level, and a rare state adds little to
+the average. The mean size of a set is a sum over states of a function of the state's level, which
+is minimised for the given average.
 """
 
 from __future__ import annotations
@@ -27,41 +27,40 @@ from definetti.symmetry.base import PRESENT
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
 
-CELLS = 2_000_000  # candidates, over all windows, whose scores are looked at
-HALVINGS = 60  # of the price of coverage
+CELLS = 2_000_000  # most candidates, over all windows, that are scored
+HALVINGS = 60  # bisection steps for the price of coverage
 
 
 def budget(
     cp: ConformalHMM, average: float = 0.9, *, least: float = 0.5, horizon: int = 1
 ) -> dict[Hashable, float]:
-    """Choose a level for each state that keeps an average and makes sets small.
+    """Choose a level for each state, with a given average, that makes sets small.
 
     Parameters
     ----------
     cp : ConformalHMM
-        Fitted, with `train_size`: the segment that its model was fixed on is all that is read, so
-        that the levels are chosen by nothing that calibrates.
+        Fitted, with `train_size`. Only its training segment is read, so that no calibration data
+        choose the levels.
     average : float, default 0.9
-        What the levels are to come to on average, each state counted as often as it is met.
+        The average level, with states weighted by their frequency.
     least : float, default 0.5
-        The least level that any state may get.
+        The smallest level that a state may get.
     horizon : int, default 1
-        The steps of the windows by which they are chosen; they may be used for others.
+        The horizon of the windows that choose the levels; they may be used for other horizons.
 
     Returns
     -------
-    dict from states to levels, for `confidence_level`; None for states that were not met
+    dict from states to levels, for `confidence_level`; the key None is for states not met
 
     Notes
     -----
-    Exact is each state's own level, whatever it is: it was chosen on data that do not calibrate.
-    Estimated are the average, by how often states were met on the training segment, and the size,
-    for which the model judges windows that it has learned from: that of sets of sequences, as
-    ``guarantee="all"`` gives them.
+    The level of each state is exact, as it is chosen without calibration data. The average is an
+    estimate from frequencies in the training segment. So is the size, for which the model scores
+    windows that it was trained on: it is that of sets of sequences, as with ``guarantee="all"``.
 
     Where the mean size is ``Σ_s size_s(level_s)`` and the average ``Σ_s share_s level_s``, levels
-    that minimise ``size − price · average`` are the best for the average that they have; the price
-    is raised until that is reached. With "departures" states are the present ones, else the last.
+    that minimise ``size − price · average`` are optimal for their average; the price is raised
+    until the average is reached. With "departures" states are the present ones, else the last.
 
     Examples
     --------
@@ -90,8 +89,8 @@ def budget(
     truth, candidates, own, others = _score_training(cp, horizon)
     grid = np.array(sorted({k / 100 for k in range(ceil(100 * lowest), 100)} | {lowest, level}))
     states = np.unique(own)
-    # As many windows of a state may be expected to calibrate as there are for the steps. With
-    # departures how many steps there are depends on what calibrates: then as many as trained.
+    # Expect calibration windows of each state in proportion to the number of steps. With
+    # departures that number depends on calibration labels: then use the training windows.
     by_present = cp.symmetry_.given == PRESENT
     expected = cp.n_steps_ / (len(own) * horizon) if not by_present else 1.0
     sizes = np.array([
@@ -110,7 +109,7 @@ def budget(
 def _score_training(
     cp: ConformalHMM, horizon: int
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Score the truth, (W,), and candidates of some windows, (V, C); with the states of both."""
+    """Score the truth, (W,), and candidates of some windows, (V, C); return both with states."""
     labels, data = cp.states_, cp._data
     if data.training is None:
         raise ValueError(
@@ -118,7 +117,7 @@ def _score_training(
             "that calibrate may not choose them; fit ConformalHMM(train_size=0.5)"
         )
     model = data.model
-    if not data.closed:  # states that come up later are no business of the levels
+    if not data.closed:  # states that occur later must not change the levels
         labels = labels[: data.training.states.max() + 1]
         if isinstance(model, TrainedHMM):
             model = model.limited(len(labels))
@@ -151,7 +150,7 @@ def _score_training(
 def _sizes(
     truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any, recent: Any
 ) -> Any:
-    """Return how many candidates are within the limit of each level; scores must rise."""
+    """Return how many candidates are within the limit of each level; scores must be sorted."""
     number = len(truth)
     windows = number * expected if recent is None else min(number * expected, recent)
     limits = []
@@ -163,14 +162,14 @@ def _sizes(
 
 
 def _spend(sizes: FloatArray, shares: FloatArray, grid: FloatArray, average: float) -> list[int]:
-    """Return the place of each state's level in the grid: small sizes that keep an average."""
+    """Return the grid place of each state's level, for small sizes with the given average."""
 
     def kept(picked: Any) -> bool:
         return bool(shares @ grid[picked] >= average - 1e-12)
 
     def pick(price: float) -> IntArray:
         costs = sizes - price * shares[:, None] * grid
-        # Of equal ones the highest.
+        # Among equal costs, the highest level.
         return np.asarray(len(grid) - 1 - costs[:, ::-1].argmin(axis=1))
 
     low, high = 0.0, 1.0
@@ -180,18 +179,18 @@ def _spend(sizes: FloatArray, shares: FloatArray, grid: FloatArray, average: flo
         middle = (low + high) / 2
         low, high = (low, middle) if kept(pick(middle)) else (middle, high)
     picked = pick(high)
-    while True:  # what is left over of the average is given back where that saves most
+    while True:  # lower levels as far as the average allows, where it saves most
         lower = [(s, k) for s in range(len(picked)) for k in range(picked[s])]
         saved = {
             (s, k): sizes[s, picked[s]] - sizes[s, k]
             for s, k in lower
             if kept([*picked[:s], k, *picked[s + 1 :]])
         }
-        best = max(saved, key=lambda one: saved[one], default=None)
+        best = max(saved, key=lambda k: saved[k], default=None)
         if best is None or saved[best] <= 0:
             break
         picked[best[0]] = best[1]
     flat = np.full(len(shares), np.searchsorted(grid, average))
     every = range(len(shares))
-    found = picked if sizes[every, picked].sum() <= sizes[every, flat].sum() else flat
-    return [int(k) for k in found]
+    chosen = picked if sizes[every, picked].sum() <= sizes[every, flat].sum() else flat
+    return [int(k) for k in chosen]

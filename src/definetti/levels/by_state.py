@@ -1,8 +1,8 @@
-"""One level for all states, or one for each: from what the user writes to fractions.
+"""Read one level for all states, or one per state, as exact fractions.
 
-A p-value is valid given the last state, so that each last state may have a level of its own: a
-candidate is in the set if its p-value exceeds one minus the level of the state that it ends in.
-With `symmetry="departures"` it is valid given the present state, and the level is that state's.
+P-values are valid conditional on the last state, so each last state may have its own level: a
+candidate is in the set if its p-value exceeds one minus the level of its last state. With
+`symmetry="departures"` they are valid conditional on the present state, which sets the level.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from definetti.data.labels import plain_label
 from definetti.engine.pvalues import Rank, chances, chances_to_fill, miscoverage
 
 ConfidenceLevel = float | Mapping[Any, float]
-OTHERS = None  # the key that stands for all states that are not named
+OTHERS = None  # the key for all states that are not named
 
 
 @dataclass(frozen=True)
 class Levels:
-    """What may be missed, state by state.
+    """The miscoverage allowed, by state.
 
     Attributes
     ----------
-    named : one minus the level of each state that has one of its own
-    other : one minus the level of all others; None where they have none
+    named : one minus the level of each state with its own level
+    other : one minus the level of all other states; None if they have none
 
     Examples
     --------
@@ -49,12 +49,12 @@ class Levels:
 
     @cached_property
     def _one(self) -> float | None:
-        """The level where it is one for all."""
+        """The level, if all states share one."""
         return None if self.named or self.other is None else float(1 - self.other)
 
     @property
     def written(self) -> float | dict[Any, float]:
-        """As a user writes it, in decimals: a number where it is one for all."""
+        """The levels as decimals, as a user writes them: a number if all states share one."""
         if self._one is not None:
             return self._one
         every: dict[Any, Fraction] = dict(self.named)
@@ -63,27 +63,27 @@ class Levels:
         return {label: float(1 - alpha) for label, alpha in every.items()}
 
     def alpha(self, label: Hashable) -> Fraction:
-        """Return what may be missed where a state is the one that counts."""
-        found = self.named.get(label, self.other)
-        if found is None:
+        """Return the miscoverage allowed for a state."""
+        alpha = self.named.get(label, self.other)
+        if alpha is None:
             raise ValueError(
                 f"confidence_level has no level for the state {label!r}; add {label!r}: 0.9, or "
                 "None: 0.9 for all states that are not named"
             )
-        return found
+        return alpha
 
     def alphas(self, labels: Iterable[Hashable]) -> list[Fraction]:
-        """Return what may be missed for each of some states."""
+        """Return the miscoverage allowed for each of some states."""
         if not self.named and self.other is not None:
             return [self.other for _ in labels]
         return [self.alpha(label) for label in labels]
 
     def at(self, label: Hashable) -> Levels:
-        """Return the level of one state, for all: where it is the present one."""
+        """Return levels that give all states the level of one state, the present one."""
         return Levels({}, self.alpha(label))
 
     def check(self, labels: Iterable[Hashable]) -> None:
-        """Refuse a level for a state that there is not, and a state without a level."""
+        """Raise for a level of an unknown state, and for a state without a level."""
         labels = list(labels)
         known = set(labels)
         unknown = [label for label in self.named if label not in known]
@@ -97,12 +97,12 @@ class Levels:
 
 
 def read_levels(confidence_level: Any) -> Levels:
-    """Read a confidence level, or a mapping from states to theirs; None is for all others.
+    """Read a confidence level, or a mapping from states to levels; the key None is for others.
 
     Parameters
     ----------
     confidence_level : float, or dict
-        Levels are taken as the decimals that were written, as `definetti.engine.miscoverage` does.
+        Levels are read as exact decimals, as in `definetti.engine.miscoverage`.
     """
     if not isinstance(confidence_level, Mapping):
         return Levels({}, miscoverage(confidence_level))
@@ -111,31 +111,31 @@ def read_levels(confidence_level: Any) -> Levels:
             "confidence_level is {}, an empty mapping; give each state a number between 0 and 1, "
             "or None: 0.9 for all that are not named"
         )
-    found = {}
+    alphas = {}
     for name, level in confidence_level.items():
         label = plain_label(name)
         try:
-            found[label] = miscoverage(level)
+            alphas[label] = miscoverage(level)
         except ValueError:
             raise ValueError(
                 f"confidence_level[{label!r}] must be a number between 0 and 1, both excluded, got "
                 f"{level!r}; {{{label!r}: 0.9}} asks for sets that hold the truth 9 times in 10"
             ) from None
-    other = found.pop(OTHERS, None)
-    return Levels(found, other)
+    other = alphas.pop(OTHERS, None)
+    return Levels(alphas, other)
 
 
 def several_levels(confidence_level: Any) -> list[Any] | None:
-    """Return several levels one by one; None where it is one alone, a number or a mapping."""
+    """Return several levels as a list; None for a single level, a number or a mapping."""
     several = isinstance(confidence_level, (list, tuple))
     if not several and not (isinstance(confidence_level, np.ndarray) and confidence_level.ndim):
         return None
-    found = list(confidence_level)
-    if not found:
+    levels = list(confidence_level)
+    if not levels:
         raise ValueError("confidence_level is an empty list; give one number, 0.9, or several")
-    for one in found:
-        read_levels(one)
-    return found
+    for level in levels:
+        read_levels(level)
+    return levels
 
 
 def chances_by_state(
@@ -145,24 +145,24 @@ def chances_by_state(
     smoothing: bool,
     predictions: Iterable[tuple[int, ...]] = (),
 ) -> FloatArray:
-    """Return how probable it is that each rank is in the set, at the level of its state.
+    """Return the probability that each rank is in the set, at the level of its state.
 
-    `predictions` are places of candidates of sets to be filled, the most plausible first.
+    `predictions` are the places of candidates of sets to fill, most plausible first.
     """
     levels = read_levels(confidence_level)
-    found, alphas = np.empty(len(ranks)), levels.alphas(states.tolist())
+    probabilities, alphas = np.empty(len(ranks)), levels.alphas(states.tolist())
     if not levels.named:
-        found[:] = chances(ranks, confidence_level, smoothing)
+        probabilities[:] = chances(ranks, confidence_level, smoothing)
     else:
         for state in np.unique(states).tolist():
             own = np.flatnonzero(states == state)
             level = levels.at(state).written
-            found[own] = chances([ranks[k] for k in own.tolist()], level, smoothing)
-    return found + chances_to_fill(ranks, predictions, alphas, smoothing)
+            probabilities[own] = chances([ranks[k] for k in own.tolist()], level, smoothing)
+    return probabilities + chances_to_fill(ranks, predictions, alphas, smoothing)
 
 
 def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str:
-    """Write what is promised, and where."""
+    """Return the promised levels in words, with their states."""
     if not isinstance(confidence_level, Mapping):
         return f"{sign}{confidence_level}"
     return ", ".join(
@@ -172,7 +172,7 @@ def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str
 
 
 def grouped(confidence_level: Mapping[Any, float]) -> list[tuple[float, str | None]]:
-    """Return the levels, each with its states in words; None for all others, at the end."""
+    """Return the levels, each with its states in words; None for all others comes last."""
     groups: dict[float, list[str]] = {}
     for label, level in confidence_level.items():
         if label is not OTHERS:
