@@ -1,7 +1,7 @@
-"""Martingales that bet against p-values being independent and uniform, alarms, and more.
+"""Martingales against independent uniform p-values, alarms and confidence sequences.
 
-An alarm says when the capital of a martingale is evidence of a change. A confidence sequence is an
-interval for coverage that holds at all times together.
+An alarm is raised when the capital of a martingale is evidence of a change. A confidence sequence
+is an interval for coverage that holds at all times together.
 """
 
 from definetti.martingales.alarms import CUSUM as CUSUM

@@ -1,4 +1,4 @@
-"""Alarms: when the capital of martingales is evidence of a change."""
+"""Alarms: rules by which the capital of martingales is evidence of a change."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from definetti._system.mixins import Named, Resumed
 
 @dataclass(eq=False)
 class Alarm(Named, Resumed):
-    """When to say that something has changed, by the capital of one or of several martingales.
+    """A rule that raises an alarm for a change by the capital of one or several martingales.
 
-    Each part has its own martingale and alarm. Promises for several parts rest on the union bound:
-    the thresholds grow with their number.
+    Each part has its own martingale and alarm. Guarantees for several parts rest on the union
+    bound: the thresholds grow with their number.
 
     Parameters
     ----------
     parts : int, default 1
-        How many martingales there are.
+        The number of martingales.
 
     Attributes
     ----------
-    state : (parts,) what the capital of later steps is measured by
-    statistics : (parts,) the log of what is compared with the threshold, as it stands
-    raised : (parts,) which of them have reached it
+    state : (parts,) the log reference that is subtracted from later log capitals
+    statistics : (parts,) the log of the present statistic, which is compared with the threshold
+    raised : (parts,) whether each statistic has reached the threshold
     """
 
     parts: int = field(default=1, kw_only=True)
@@ -47,19 +47,19 @@ class Alarm(Named, Resumed):
     @property
     @abstractmethod
     def log_threshold(self) -> float:
-        """The log of what must be reached for an alarm."""
+        """The log of the threshold for an alarm."""
 
     @property
     @abstractmethod
     def promise(self) -> str:
-        """What is promised, and what is not, in words."""
+        """The guarantee and its limits, in words."""
 
     @abstractmethod
     def carry(self, carried: float, log_capital: float) -> float:
-        """Return what one part's capital of later steps is measured by, after a step."""
+        """Return the log reference for the later capital of one part, after a step."""
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
 
     @property
     def state(self) -> FloatArray:
@@ -78,32 +78,32 @@ class Alarm(Named, Resumed):
         return 128 * checked_number(kept["settings"]["parts"], "parts")
 
     def restart(self) -> None:
-        """Begin anew, as the martingales do: their capital is one."""
+        """Reset, as for martingales with a capital of one."""
         self._carried, self._statistics = [0.0] * self.parts, [0.0] * self.parts
 
     def restore(self, state: Any, statistics: Any) -> None:
-        """Go on from `state` and `statistics` that were saved."""
-        found = np.array([state, statistics], dtype=np.float64)
-        if found.shape != (2, self.parts) or not np.isfinite(found).all():
+        """Restore saved `state` and `statistics`."""
+        values = np.array([state, statistics], dtype=np.float64)
+        if values.shape != (2, self.parts) or not np.isfinite(values).all():
             raise ValueError(
                 f"state and statistics must be {self.parts} finite numbers each, one for each part"
             )
-        self._carried, self._statistics = found.tolist()
+        self._carried, self._statistics = values.tolist()
 
     def update(self, log_capitals: Any) -> npt.NDArray[np.bool_]:
-        """Take in the log of each part's capital after a step, and tell which parts are raised."""
+        """Update by the log capital of each part after a step; return which parts are raised."""
         self.update_many(np.reshape(np.asarray(log_capitals, dtype=np.float64), (1, -1)))
         return self.raised
 
     def hear(self, log_capitals: list[float]) -> list[bool]:
-        """Do what `update` does with plain numbers, unchecked, which is quicker in streams."""
+        """Update by plain numbers, unchecked, which is faster in streams than `update`."""
         carried, threshold = self._carried, self.log_threshold
         self._statistics = list(map(sub, log_capitals, carried))
         self._carried = list(map(self.carry, carried, log_capitals))
-        return [one >= threshold for one in self._statistics]
+        return [statistic >= threshold for statistic in self._statistics]
 
     def update_many(self, log_capitals: Any) -> FloatArray:
-        """Take in the logs of the capitals after each step, ``(T, parts)``; return the statistics.
+        """Update by log capitals after each step, ``(T, parts)``; return the statistics.
 
         A step raises an alarm where its statistic is at least `log_threshold`.
         """
@@ -114,16 +114,16 @@ class Alarm(Named, Resumed):
                 f"log_capitals must have a number for each of {self.parts} parts, step by step, "
                 f"got the shape {logs.shape}"
             )
-        found = np.empty_like(logs)
+        statistics = np.empty_like(logs)
         for k, row in enumerate(logs.tolist()):
             self.hear(row)
-            found[k] = self._statistics
-        return found
+            statistics[k] = self._statistics
+        return statistics
 
 
 @dataclass(eq=False)
 class RunLength(Alarm):
-    """An alarm with at least so many steps, on average, before it is false."""
+    """An alarm with a lower bound of the mean number of steps before a false alarm."""
 
     run_length: float = 1000.0
 
@@ -137,12 +137,12 @@ class RunLength(Alarm):
 
     @property
     def log_threshold(self) -> float:
-        # One part: the Shiryaev–Roberts statistic less the number of steps is a martingale, so
-        # that where it stops it is as large, on average, as the time. Several: each part has
+        # One part: the Shiryaev–Roberts statistic minus the number of steps is a martingale, so
+        # that when stopped its mean equals the mean time. Several: each part has
         # reached c by the step t with a probability of at most t/c (Doob), any of K with Kt/c, so
         # that the mean is at least the sum of 1 − Kt/c over t < c/K, which is (c/K + 1)/2.
-        one = self.run_length if self.parts == 1 else 2 * self.run_length - 1
-        return math.log(self.parts * one)
+        factor = self.run_length if self.parts == 1 else 2 * self.run_length - 1
+        return math.log(self.parts * factor)
 
     @property
     def promise(self) -> str:
@@ -156,13 +156,13 @@ class RunLength(Alarm):
 class CUSUM(RunLength, name="cusum"):
     """Raise an alarm when the capital has grown by a factor since it was lowest.
 
-    What was lost before a change costs nothing, so that changes are seen quickly however late they
-    come (Volkhonskiy et al. 2017). Sooner or later there is a false alarm.
+    Capital lost before a change does not count, so late changes are detected as quickly as early
+    ones (Volkhonskiy et al. 2017). A false alarm comes sooner or later.
 
     Parameters
     ----------
     run_length : float, default 1000
-        The average number of steps before a false alarm, at least.
+        A lower bound of the average number of steps before a false alarm.
 
     Examples
     --------
@@ -177,15 +177,15 @@ class CUSUM(RunLength, name="cusum"):
 
 @dataclass(eq=False)
 class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
-    """Raise an alarm when the factors by which the capital has grown since each step add up.
+    """Raise an alarm when the sum of the growth factors since each step is large.
 
-    Someone new begins to bet at every step, with a capital of one (Vovk et al. 2021). Sooner or
-    later there is a false alarm.
+    A new bettor starts at every step with a capital of one (Vovk et al. 2021). A false alarm comes
+    sooner or later.
 
     Parameters
     ----------
     run_length : float, default 1000
-        The average number of steps before a false alarm, at least.
+        A lower bound of the average number of steps before a false alarm.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
     """
 
     def carry(self, carried: float, log_capital: float) -> float:
-        # Minus the log of the sum of one over all capitals so far, the first of them, 1, included.
+        # Minus the log of the sum of 1/capital over all capitals so far, from the first, 1, on.
         low, high = sorted((carried, log_capital))
         return low - math.log1p(math.exp(low - high)) if low < high else low - math.log(2.0)
 
@@ -205,8 +205,8 @@ class Ville(Alarm, name="ville"):
     """Raise an alarm when the capital reaches ``parts / alpha``.
 
     If nothing changes, there is no alarm *ever* with a probability of at least ``1 − alpha``:
-    Ville's inequality for each part, the union bound for all. The longer nothing has changed, the
-    more capital may have been lost, and the longer a change takes to be seen.
+    Ville's inequality for each part, the union bound for all. The longer there is no change, the
+    more capital may be lost, and the later a change is detected.
 
     Parameters
     ----------

@@ -14,23 +14,23 @@ from definetti._system.checks import check_scalar
 from definetti._system.compiled import cut_pieces
 from definetti._system.mixins import Named, Resumed
 
-# What p = 0 counts as: half a step of the uniform numbers that break ties. The capital is then
-# finite, and no more than what any smaller p-value would have made of it.
+# The value used for p = 0: half a step of the uniform numbers that break ties. The capital is then
+# finite, and no larger than for any smaller p-value.
 ZERO = 2.0**-54
 
 
 @dataclass(eq=False)
 class Martingale(Named, Resumed):
-    """A capital that is bet, p-value after p-value, against their being independent and uniform.
+    """Capital that is bet against p-values being independent and uniform, one after the other.
 
-    Before each p-value a density on [0, 1] is chosen, by what came before, and the capital, at
-    first one, is multiplied by the density at the p-value. If p-values are independent and uniform
-    it is a martingale, whatever the densities: ever to exceed ``1/α`` has a probability of at most
-    ``α`` (Ville). `definetti.testing.check_martingale` looks whether densities integrate to one.
+    Before each p-value a density on [0, 1] is chosen from earlier p-values, and the capital, at
+    first one, is multiplied by the density at the p-value. If p-values are independent and uniform,
+    it is a martingale for any densities: it ever exceeds ``1/α`` with a probability of at most
+    ``α`` (Ville). `definetti.testing.check_martingale` tests that densities integrate to one.
 
     Attributes
     ----------
-    state : all that is remembered of the past, plain numbers; the first is the log of the capital
+    state : the whole memory of the past, as numbers; the first is the log of the capital
     """
 
     def __post_init__(self) -> None:
@@ -43,23 +43,23 @@ class Martingale(Named, Resumed):
 
     @abstractmethod
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        """Go through p-values, change `state`, write the log of the capital after each to `logs`.
+        """Bet on each p-value: update `state`, and write the log capitals to `logs`.
 
-        It must not matter whether they come together or one by one: all is kept in `state`.
+        Results must not depend on how p-values are split into calls: all memory is in `state`.
         """
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        """Do what `bet` does for several who bet alike, ``(K, …)`` states with one p-value each."""
+        """Bet with several states of the same martingale, ``(K, …)``, on one p-value each."""
         for k in range(len(states)):
             self.bet(states[k], p_values[k : k + 1], logs[k : k + 1])
 
     def check(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
 
     def check_room(
         self, state: FloatArray, p_values: FloatArray, logs: FloatArray, number: int | None = None
     ) -> None:
-        """Refuse arrays of shapes that a compiled bet would read or write beyond."""
+        """Raise for arrays whose shapes a compiled bet would exceed."""
         own = self.begin().shape
         wanted = own if number is None else (number, *own)
         if np.shape(state) != wanted:
@@ -79,7 +79,7 @@ class Martingale(Named, Resumed):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        """Where on (0, 1) the density may jump; only the check of a martingale asks."""
+        """The points in (0, 1) where the density may jump, used by the check of a martingale."""
         return ()
 
     @property
@@ -89,55 +89,55 @@ class Martingale(Named, Resumed):
 
     @property
     def capital(self) -> float:
-        """The capital; infinite where it is beyond what a number holds."""
+        """The capital; infinite where it exceeds a float."""
         try:
             return math.exp(self.log_capital)
         except OverflowError:
             return math.inf
 
     def restore(self, state: Any) -> None:
-        """Go on from a `state` that was saved."""
-        found = np.array(state, dtype=np.float64)
-        if found.shape != self.state.shape or not np.isfinite(found).all():
+        """Restore a saved `state`."""
+        values = np.array(state, dtype=np.float64)
+        if values.shape != self.state.shape or not np.isfinite(values).all():
             raise ValueError(
                 f"state must be {len(self.state)} finite numbers, as a {type(self).__name__} with "
-                f"these settings has, got the shape {found.shape}"
+                f"these settings has, got the shape {values.shape}"
             )
-        self.state = found
+        self.state = values
 
     def restart(self) -> None:
-        """Forget the past: the capital is one again."""
+        """Reset the state: the capital is one again."""
         self.state = self.begin()
 
     def update(self, p_value: float) -> float:
-        """Take in one p-value, and return the log of the capital."""
+        """Bet on one p-value; return the log of the capital."""
         check_scalar(p_value, "p_value", "update_many takes several")
         return float(self.update_many([p_value])[0])
 
     def update_many(self, p_values: Any) -> FloatArray:
-        """Take in p-values, and return the log of the capital after each.
+        """Bet on several p-values; return the log of the capital after each.
 
-        What comes out is what `update` gives one by one, to the last bit.
+        The results equal those of `update` one by one, to the last bit.
         """
         values = checked_p_values(p_values)
         state, logs = self.state.copy(), np.empty(len(values))
         for part in cut_pieces(len(values), 100):
             self.bet(state, values[part], logs[part])
-        self.state = state  # only now, so that an interrupt leaves it as it was
+        self.state = state  # assigned last, so that an interrupt changes nothing
         return logs
 
     def factors(self, p_values: Any) -> FloatArray:
-        """Return what each of these p-values would multiply the capital by, if it came next."""
+        """Return the factor of the capital for each p-value, if it came next."""
         values, logs = checked_p_values(p_values), np.empty(1)
-        found = np.empty(len(values))
+        after = np.empty(len(values))
         for k in range(len(values)):
             self.bet(self.state.copy(), values[k : k + 1], logs)
-            found[k] = logs[0]
-        return np.asarray(np.exp(found - self.log_capital))
+            after[k] = logs[0]
+        return np.asarray(np.exp(after - self.log_capital))
 
 
 def show_capital(log_capital: float) -> str:
-    """Write a capital by its natural logarithm, however large or small it is.
+    """Format a capital of any size, given its natural logarithm.
 
     >>> show_capital(1.0), show_capital(2_000.0)
     ('2.72', '10^869')

@@ -13,16 +13,16 @@ from definetti._system.compiled import kernel
 from definetti.martingales.base import Martingale
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
-DEEP = 45.0  # what is below e^-45 of the peak is left out of an integral
+DEEP = 45.0  # an integral leaves out values below e^-45 of the peak
 
 
 @dataclass(eq=False)
 class Mixture(Martingale, name="mixture"):
-    """All powers of p-values together: ``∫ Π ε p^(ε−1) dε`` over 0 < ε < 1.
+    """Bet a uniform mixture of powers of p-values: ``∫ Π ε p^(ε−1) dε`` over 0 < ε < 1.
 
-    It bets on small p-values and has nothing to be chosen (Vovk, Nouretdinov & Gammerman 2003).
-    With ``n`` p-values and ``a = −Σ log p`` the capital is ``∫ ε^n e^(a (1−ε)) dε``. It does not
-    forget, so that after a long time without a change it is slow to see one.
+    It bets on small p-values and has no parameters (Vovk, Nouretdinov & Gammerman 2003).
+    With ``n`` p-values and ``a = −Σ log p`` the capital is ``∫ ε^n e^(a (1−ε)) dε``. It has no
+    forgetting, so after a long time without a change it is slow to detect one.
 
     Examples
     --------
@@ -76,11 +76,11 @@ def log_mixture(n: float, a: float) -> float:
     low, high = max(0.0, peak - below), min(1.0, peak + above)
     half, total = 0.5 * (high - low), 0.0
     for j in range(len(NODES)):
-        # As differences from the peak, so that nothing large cancels.
+        # Differences from the peak avoid cancellation of large numbers.
         away = 0.5 * (low + high) - peak + half * NODES[j]
         if peak > 0.0:
             u = away / peak
-            slope = n - a * peak  # none where the peak is inside
+            slope = n - a * peak  # zero where the peak is inside
             total += WEIGHTS[j] * np.exp(n * _log1p_less(u) + slope * u)
         else:
             total += WEIGHTS[j] * np.exp(-a * away)
@@ -89,7 +89,7 @@ def log_mixture(n: float, a: float) -> float:
 
 @kernel
 def _log1p_less(u: float) -> float:
-    """Return ``log(1 + u) − u``, also where both are nearly the same."""
+    """Return ``log(1 + u) − u``, accurate also for small u."""
     if abs(u) > 0.01:
         return float(np.log1p(u) - u)
     # −u²/2 + u³/3 − … ; twelve terms are enough for a hundredth.
@@ -101,20 +101,20 @@ def _log1p_less(u: float) -> float:
 
 @dataclass(eq=False)
 class PlugIn(Martingale, name="plug_in"):
-    """A histogram of the p-values so far is the density that the next one is bet on.
+    """Bet by the histogram of the p-values so far as the density of the next.
 
-    Every departure from uniformity is found in time, not just small p-values, but later (Fedorova,
-    Gammerman, Nouretdinov & Vovk 2012, there with a kernel density).
+    It detects every departure from uniformity in time, not only small p-values, but more slowly
+    (Fedorova, Gammerman, Nouretdinov & Vovk 2012, there with a kernel density).
 
     Parameters
     ----------
     bins : int, default 10
-        How many bins of equal width the histogram has.
+        The number of bins, of equal width.
     prior : float, default 5
-        What each bin counts for before the first p-value: the more, the more careful the bets.
+        The count of each bin before the first p-value; larger values make smaller bets.
     forgetting : float, default 0
-        The share of the counts that is forgotten at every step; 0.01 is a memory of about 100
-        p-values, which finds late changes sooner and small ones not at all.
+        The share of the counts that is dropped at every step; 0.01 is a memory of about 100
+        p-values, which detects late changes sooner and small ones not at all.
 
     Examples
     --------
@@ -177,16 +177,16 @@ def _bet_histogram(
 
 @dataclass(eq=False)
 class SimpleJumper(Martingale, name="simple_jumper"):
-    """Three bets: on large p-values, on small ones, and on none.
+    """Bet on large p-values, on small ones, and on neither, with shared capital.
 
     The densities are ``1 + ε (p − 1/2)`` with ε = −1, 0 and 1. Before each p-value a share of all
-    capital is dealt out anew among the three, so that it soon goes to the winner (Vovk
+    capital is redistributed equally among the three, so that it soon moves to the winner (Vovk
     et al. 2021, "Retrain or not retrain"; Vovk, Gammerman & Shafer 2022, section 8.2).
 
     Parameters
     ----------
     jumping : float, default 0.01
-        The share of the capital that is dealt out anew.
+        The share of the capital that is redistributed.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class SimpleJumper(Martingale, name="simple_jumper"):
 
 @kernel
 def _bet_jumper(state: FloatArray, p_values: FloatArray, logs: FloatArray, jumping: float) -> None:
-    # The shares of the three, which add up to one, and the log of the whole.
+    # The capital shares of the three bets, which sum to one, and the log of the total.
     log_capital, low, none, high = state[0], state[1], state[2], state[3]
     for k in range(len(p_values)):
         shift = p_values[k] - 0.5

@@ -17,22 +17,22 @@ from definetti._system.mixins import Named
 
 @dataclass(frozen=True)
 class ConfidenceSequence(Named, ABC):
-    """An interval for coverage so far that holds at all times together, whenever one looks.
+    """An interval for the coverage so far that holds at all times together.
 
     An interval such as Clopper and Pearson's holds at one time chosen beforehand. Here the
-    probability that the interval *ever* leaves out what it is for is at most `alpha`.
+    probability that the interval *ever* excludes the true coverage is at most `alpha`.
 
     Parameters
     ----------
     alpha : float, default 0.05
-        The probability that any of the intervals, ever, is wrong.
+        The probability that any interval is ever wrong.
     parts : int, default 1
-        How many shares are looked at, one for each state say, that are all to hold together: the
-        union bound. With 1 each holds by itself.
+        The number of shares, such as one for each state, whose intervals hold together by the union
+        bound. With 1 each interval holds separately.
 
     Attributes
     ----------
-    assumes : what it rests on, in words
+    assumes : the assumption of the intervals, in words
     """
 
     alpha: float = 0.05
@@ -46,10 +46,10 @@ class ConfidenceSequence(Named, ABC):
 
     @abstractmethod
     def bounds(self, successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return low and high for each pair of counts; all trials are at least one."""
+        """Return lower and upper bounds for each pair of counts; trials are at least one."""
 
     def interval(self, successes: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
-        """Return low and high for counts, numbers or arrays; 0 and 1 where there are no trials."""
+        """Return lower and upper bounds for counts or arrays of counts; 0 and 1 without trials."""
         hit, all_ = np.broadcast_arrays(
             np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
         )
@@ -62,21 +62,21 @@ class ConfidenceSequence(Named, ABC):
 
     @property
     def share(self) -> float:
-        """The probability of being wrong that each part is given."""
+        """The error probability allotted to each part."""
         return self.alpha / self.parts
 
 
 @dataclass(frozen=True)
 class BetaMixture(ConfidenceSequence, name="beta_mixture"):
-    """All probabilities ``q`` against which a mixture of all others has won less than ``1/alpha``.
+    """Probabilities ``q`` against which a mixture bet has a capital below ``1/alpha``.
 
-    The mixture of ``r^s (1 − r)^f`` over a Beta(1/2, 1/2) law of ``r``, divided by the same at
-    ``q``, is a martingale if the probability is ``q``; Ville's inequality is the rest (Robbins
-    1970).
+    The mixture of ``r^s (1 − r)^f`` over a Beta(1/2, 1/2) law of ``r``, divided by its value at
+    ``q``, is a martingale if the probability is ``q``; Ville's inequality gives the interval
+    (Robbins 1970).
 
-    Assumes that each set covers with the same probability, whatever came before. That is so for
-    smoothed sets of `full` with a refitted model and windows that do not overlap: misses are then
-    independent. For other symmetries, and where the law changes, take `NormalMixture`.
+    Assumes that each set covers with the same probability, given the past. This holds for smoothed
+    sets of `full` with a refitted model and windows that do not overlap, whose misses are
+    independent. For other symmetries, and if the law changes, use `NormalMixture`.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class BetaMixture(ConfidenceSequence, name="beta_mixture"):
 
 @kernel
 def _lowest(hits: FloatArray, misses: FloatArray, alpha: float) -> FloatArray:
-    """Return, for each pair of counts, where probabilities begin that are not yet ruled out."""
-    found = np.zeros(len(hits))
+    """Return the lowest probability not ruled out for each pair of counts."""
+    lowest = np.zeros(len(hits))
     for k in range(len(hits)):
         s, f = hits[k], misses[k]
         if s == 0.0:
@@ -110,23 +110,24 @@ def _lowest(hits: FloatArray, misses: FloatArray, alpha: float) -> FloatArray:
                 out = middle
             else:
                 inside = middle
-        found[k] = out
-    return found
+        lowest[k] = out
+    return lowest
 
 
 @dataclass(frozen=True)
 class NormalMixture(ConfidenceSequence, name="normal_mixture"):
-    """An interval for the mean, so far, of what the probability of each set was given its past.
+    """An interval for the mean so far of the coverage probability of each set given its past.
 
-    That mean is what a share estimates where probabilities differ from step to step and depend on
-    what came before. ``exp(λ Σ (hit − probability) − λ² t / 8)`` is a supermartingale whatever they
-    are (Hoeffding); mixed over a normal law of ``λ`` it gives ``√((V + ρ) log((V + ρ) / (ρ α²)))``,
-    ``V = t/4``, as a bound of the sum at all times (Robbins 1970; Howard et al. 2021).
+    A share of hits estimates that mean if probabilities differ from step to step and depend on
+    the past. ``exp(λ Σ (hit − probability) − λ² t / 8)`` is a supermartingale for any
+    probabilities (Hoeffding); mixed over a normal law of ``λ`` it gives
+    ``√((V + ρ) log((V + ρ) / (ρ α²)))``, ``V = t/4``, as a bound of the sum
+    at all times (Robbins 1970; Howard et al. 2021).
 
     Parameters
     ----------
     best_at : float, default 500
-        The number of trials at which it is to be narrow; it holds at all.
+        The number of trials for which the width is optimised; the interval holds at all times.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Martingales for a change at an unknown time: capital that starts to bet bit by bit."""
+"""Martingales for a change at an unknown time: capital starts to bet gradually."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from definetti._system.checks import check_scalar, checked_fraction
 from definetti._system.compiled import kernel
 from definetti.martingales.base import Martingale
 
-HEAD = 2  # what the state has before the shares that are awake
+HEAD = 2  # numbers in the state before the awake shares
 
 
 @dataclass(eq=False)
 class Sleeper(Martingale):
-    """All capital is asleep at first; at every step a share of it wakes, and bets from then on.
+    """Capital that is asleep at first; at every step a share wakes, and bets from then on.
 
-    The share is `waking` times a power of what still sleeps, which after ``t`` steps is
-    ``(1 + patience · waking · t)^(−1/patience)``. What is awake is shared out over simple bets,
-    each with a factor for p-values up to a cut and one for those above it.
+    The share is `waking` times a power of the sleeping capital, which after ``t`` steps is
+    ``(1 + patience · waking · t)^(−1/patience)``. Awake capital is split over simple bets, each
+    with a factor for p-values up to a cut and one for larger p-values.
     """
 
     waking: float = 0.003
@@ -45,8 +45,8 @@ class Sleeper(Martingale):
         return tuple(np.unique(self._table[:, 0]).tolist())
 
     def begin(self) -> FloatArray:
-        # The log of all capital, the share of it that sleeps, and those that are awake; last, where
-        # it is asked for, the log of the capital that sleeps, which outlasts its share.
+        # The log of all capital, its sleeping share, and its awake shares; with patience, last the
+        # log of the sleeping capital, which stays accurate when its share underflows.
         return np.concatenate([[0.0, 1.0], np.zeros(len(self._table)), [0.0] * (self.patience > 0)])
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
@@ -64,14 +64,14 @@ class Sleeper(Martingale):
 
 
 def _checked_each(numbers: Any, name: str, remedy: str, least: int = 1) -> tuple[float, ...]:
-    """Return different numbers between 0 and 1."""
-    found = tuple(numbers)
-    for one in found:
-        checked_fraction(one, f"each of {name}", remedy)
-    if len(set(found)) != len(found) or len(found) < least:
+    """Return the numbers as a tuple; raise unless they are distinct and between 0 and 1."""
+    values = tuple(numbers)
+    for value in values:
+        checked_fraction(value, f"each of {name}", remedy)
+    if len(set(values)) != len(values) or len(values) < least:
         many = "two or more " if least > 1 else ""
-        raise ValueError(f"{name} must be {many}different numbers, got {found!r}")
-    return found
+        raise ValueError(f"{name} must be {many}different numbers, got {values!r}")
+    return values
 
 
 @kernel
@@ -83,7 +83,7 @@ def _bet_asleep(
     waking: float,
     patience: float,
 ) -> None:
-    """Bet by K states, each on T p-values of its own, ``(K, T)``."""
+    """Bet with each of K states on its T p-values, ``(K, T)``."""
     number = len(table)
     for s in range(len(states)):
         state = states[s]
@@ -108,21 +108,21 @@ def _bet_asleep(
 
 @dataclass(eq=False)
 class SleeperStayer(Sleeper, name="sleeper_stayer"):
-    """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
+    """Bet gradually waking capital on one simple departure, and stay with it.
 
-    What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
-    `cuts`. What wakes when a change comes has lost nothing before, so that of all martingales here
-    it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
+    Awake capital bets that the share ``b`` of p-values is below ``a``, for all pairs of different
+    `cuts`. Capital that wakes at a change has lost nothing before, so of all martingales here this
+    one detects late changes soonest (Vovk, Gammerman & Shafer 2022).
 
     Parameters
     ----------
     waking : float, default 0.003
         The share of the sleeping capital that wakes at the first step.
     patience : float, default 1
-        How slowly the share falls: what still sleeps after ``t`` quiet steps is ``1 / (1 + waking
-        t)`` with 1, so that a change is found nearly as soon after 100,000 steps as after 300. With
-        0, Vovk's own, it stays as it is, and after some thousand steps nothing is left to wake.
-    cuts : the numbers that ``a`` and ``b`` may be
+        How slowly the share falls: with 1 the sleeping capital after ``t`` quiet steps is ``1 / (1
+        + waking t)``, so a change is detected nearly as soon after 100,000 steps as after 300. With
+        0, as in Vovk, the share is constant, and after some thousand steps no capital sleeps.
+    cuts : the values of ``a`` and ``b``
 
     Examples
     --------
@@ -148,21 +148,20 @@ class SleeperStayer(Sleeper, name="sleeper_stayer"):
 
 @dataclass(eq=False)
 class Absence(Sleeper, name="absence"):
-    """Capital sleeps, and wakes bit by bit, to be bet that the smallest p-values stay away.
+    """Bet gradually waking capital that the smallest p-values do not occur.
 
-    What is awake bets that p-values below ``a`` come `left` times as often as they should, for each
-    ``a`` of `shares`. It is for p-values that are small where something rare happens, such as that
-    the chain was in a certain state: if that never happens again, each step wins a little, which
-    no other bet here sees.
+    Awake capital bets that p-values below ``a`` come `left` times as often as if uniform, for each
+    ``a`` of `shares`. It is for p-values that are small at rare events, such as visits to a state:
+    if the event never happens again, each step wins a little, which no other bet here detects.
 
     Parameters
     ----------
     waking : float, default 0.003
     patience : float, default 0.5
-        As of `SleeperStayer`; less patience, since what wakes too soon loses little.
-    shares : the numbers that ``a`` may be
+        As in `SleeperStayer`; less patience, as capital that wakes too soon loses little.
+    shares : the values of ``a``
     left : float, default 0.1
-        Which part of what should be below ``a`` may still come, so that one does not cost all.
+        The part of p-values below ``a`` that may still come, so that one does not lose all capital.
 
     Examples
     --------
@@ -190,7 +189,7 @@ class Absence(Sleeper, name="absence"):
 
 @dataclass(eq=False)
 class Misses(Sleeper, name="misses"):
-    """Capital sleeps, and wakes bit by bit, to be bet on more misses than a level allows.
+    """Bet gradually waking capital on more misses than a level allows.
 
     A miss is a p-value of the truth that is at most ``alpha``. With a stake ``s`` the capital is
     multiplied by ``1 + s (1 − alpha) / alpha`` at a miss and by ``1 − s`` otherwise. If a miss has,
@@ -200,10 +199,10 @@ class Misses(Sleeper, name="misses"):
     Parameters
     ----------
     waking : float, default 0.01
-        As of `SleeperStayer`.
+        As in `SleeperStayer`.
     alpha : float, default 0.1
-        The probability of a miss that is allowed; `judge` takes another one for a single step.
-    stakes : the numbers that ``s`` may be
+        The allowed probability of a miss; `judge` takes another value for a single step.
+    stakes : the values of ``s``
 
     Examples
     --------
@@ -231,13 +230,13 @@ class Misses(Sleeper, name="misses"):
         return _miss_table(self.stakes, self.alpha)
 
     def judge(self, missed: bool, alpha: float | None = None) -> float:
-        """Take in whether a set missed the truth, and return the log of the capital.
+        """Bet on whether a set missed the truth; return the log of the capital.
 
         Parameters
         ----------
         alpha : float, optional
-            What the set was allowed to miss; `alpha` of the martingale if left out. It must be
-            known before the miss is, or follow from the true state, given which it is promised.
+            The miscoverage of the set; `alpha` of the martingale if left out. It must be known
+            before the miss, or be a function of the true state that coverage is conditional on.
         """
         allowed = self.alpha if alpha is None else checked_fraction(alpha, "alpha", "0.1 is usual")
         p_value, logs = np.array([[0.0 if missed else 1.0]]), np.empty((1, 1))

@@ -1,8 +1,7 @@
-"""What the future depends on: a token for every step, which carries more than the state.
+"""Memories: tokens for every step that carry more of the past than the state.
 
-All that is proved of hidden Markov models uses one fact, that the future depends on the past
-through the present state. With a token in the place of the state the same proofs hold word for
-word, under a weaker assumption.
+The proofs for hidden Markov models use one fact: the future depends on the past through the
+present state. With tokens in place of states the same proofs hold, under a weaker assumption.
 """
 
 from definetti.memory.base import Memory as Memory

@@ -1,4 +1,4 @@
-"""The contract of a memory, and histories coded by its tokens."""
+"""The base class of memories, and histories coded by tokens."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from definetti.data.history import Completion, History
 
 
 class Memory(Named, ABC):
-    """A token for every step: the state, and what else the future depends on.
+    """Tokens for every step: the state, and further values that the future depends on.
 
-    A token is a row of whole numbers, of which the first is the code of the state. It must follow
-    from the token before it and from what is new, and from nothing else. A memory needs `begin`,
-    `follow` and `assumption`; all else has a safe default, and `definetti.testing.check_memory`
-    tests all of it.
+    A token is a row of integers, of which the first is the code of the state. It must be a function
+    of the previous token and the new state and observation. A memory needs `begin`, `follow` and
+    `assumption`; other methods have safe defaults. `definetti.testing.check_memory` tests a memory.
 
     Attributes
     ----------
     reads_observations : whether tokens depend on observations, and not on states alone
-    remedy : what to do where there are too many tokens
+    remedy : advice for errors about too many tokens
     """
 
     reads_observations: bool = True
@@ -32,22 +31,22 @@ class Memory(Named, ABC):
 
     @abstractmethod
     def begin(self, state: int, observation: int) -> IntArray:
-        """Return the token of the first step of a segment, of which no past is known: ``(w,)``.
+        """Return the token of the first step of a segment, whose past is unknown: ``(w,)``.
 
-        It must be none that a later step may have, unless the past makes no difference to it:
-        steps that share a token must be alike whatever came before the first.
+        No later step may have this token, unless it does not depend on the past: steps with equal
+        tokens must have the same future whatever preceded the segment.
         """
 
     @abstractmethod
     def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
-        """Return the tokens that follow others, ``(B, w)``, given the codes of what is new."""
+        """Return the next tokens, ``(B, w)``, given the codes of new states and observations."""
 
     def trace(
         self, states: IntArray, observations: IntArray, before: IntArray | None = None
     ) -> IntArray:
         """Return the tokens of successive steps, ``(T, w)``, after the token `before` if any.
 
-        By default one after the other, which is slow.
+        By default computed one by one, which is slow.
         """
         rows = []
         for state, observation in zip(states, observations, strict=True):
@@ -59,49 +58,49 @@ class Memory(Named, ABC):
         return np.array(rows)
 
     def check(self, history: History) -> None:
-        """Refuse a history of which the tokens are not known, or not worth anything."""
+        """Raise for a history whose tokens are unknown or useless."""
 
     def check_more(self, observations: IntArray, symbols: bool) -> None:
-        """Refuse codes of observations that a history is to go on with."""
+        """Raise for invalid codes of observations that extend a history."""
 
     @property
     @abstractmethod
     def assumption(self) -> str:
-        """What the future is taken to depend on, in words that end a sentence."""
+        """The values that the future is assumed to depend on, as the end of a sentence."""
 
 
-MOST = 2048  # tokens; how often each followed each is a square of them
+MOST = 2048  # most tokens; transition counts are a square matrix of them
 
 
 class Coded(NamedTuple):
     """A completed sequence in tokens."""
 
-    completion: Completion  # with codes of tokens in the place of codes of states
+    completion: Completion  # with codes of tokens in place of codes of states
     rows: IntArray  # the tokens, in the order of their codes
-    new: tuple[int, ...]  # those that the history does not have, one after the other
+    new: tuple[int, ...]  # the values of tokens that the history does not have, sorted
 
 
 def trace_tokens(
     memory: Memory, states: IntArray, observations: IntArray, before: IntArray | None = None
 ) -> IntArray:
-    """Return the tokens of successive steps, as a memory traces them, each with its state."""
+    """Return the tokens of successive steps by a memory, checked against the states."""
     return checked_tokens(memory.trace(states, observations, before), states)
 
 
 def checked_tokens(rows: Any, states: IntArray) -> IntArray:
-    """Refuse what are not tokens of these states, of which each begins with its own."""
-    found = rows if isinstance(rows, np.ndarray) else np.array(rows)
-    whole = found.ndim == 2 and found.dtype.kind in "iu" and found.shape[1] > 0
-    if not whole or len(found) != len(states) or (found[:, 0] != states).any():
+    """Return rows as tokens; raise unless each begins with the code of its state."""
+    tokens = rows if isinstance(rows, np.ndarray) else np.array(rows)
+    whole = tokens.ndim == 2 and tokens.dtype.kind in "iu" and tokens.shape[1] > 0
+    if not whole or len(tokens) != len(states) or (tokens[:, 0] != states).any():
         raise ValueError(
             f"memory must give each of {len(states)} steps a row of whole numbers that begins with "
-            f"the code of its state, got {found.dtype} of the shape {found.shape}"
+            f"the code of its state, got {tokens.dtype} of the shape {tokens.shape}"
         )
-    return found
+    return tokens
 
 
 class Tokens:
-    """The tokens of a history, coded in the order in which they were first met.
+    """The tokens of a history, coded in order of first occurrence.
 
     It grows with the history; one thread at a time extends it.
     """
@@ -114,7 +113,7 @@ class Tokens:
         self._lock = Lock()
 
     def follow(self, history: History) -> None:
-        """Take in what the history has grown by."""
+        """Append the tokens of new steps of the history."""
         with self._lock:
             done = len(self.history)
             if done == len(history):
@@ -140,7 +139,7 @@ class Tokens:
             self.history.append(codes[places.reshape(-1)], observations, number)
 
     def code(self, completion: Completion) -> Coded:
-        """Return a completed sequence in tokens; new ones are last, in an order of their own."""
+        """Return a completed sequence in tokens; new tokens get sorted codes after all others."""
         self.follow(completion.history)
         row = self.rows[self.history.last]
         rows = []

@@ -13,21 +13,21 @@ from definetti.data.history import History
 from definetti.data.labels import MISSING
 from definetti.memory.base import Memory
 
-LARGEST = 10**18  # a machine number, and so is the age after it
+LARGEST = 10**18  # a machine integer, as is the next age
 
 
 @dataclass(frozen=True)
 class Age(Memory, name="age"):
-    """The state, and for how many steps it has lasted: exact whatever the law of how long it does.
+    """The state and its age in steps: exact for any law of durations.
 
-    How long the first state had lasted when the history began is not known: while it lasts, its
-    tokens are its own.
+    The age of the first state at the beginning of the history is unknown: until the state changes,
+    its tokens are distinct from all others.
 
     Parameters
     ----------
     most : int, optional
-        The age from which on a state grows no older. Without it a state that has lasted longer
-        than ever before can be compared with nothing.
+        The largest age. Without it a state that has lasted longer than ever before has no
+        steps to compare with.
 
     Examples
     --------
@@ -69,7 +69,9 @@ class Age(Memory, name="age"):
         state, age, begun = (states[0], 0, 1) if before is None else before
         steps = np.arange(len(states))
         changed = np.diff(states, prepend=state) != 0
-        since = np.maximum.accumulate(np.where(changed, steps, -1))  # -1 while the old state lasts
+        since = np.maximum.accumulate(
+            np.where(changed, steps, -1)
+        )  # -1 until the first state changes
         ages = steps + 1 + np.where(since < 0, age, -since)
         if self.most is not None:
             ages = np.minimum(ages, self.most)
@@ -89,7 +91,7 @@ class Age(Memory, name="age"):
 
 
 def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int:
-    """Return the age by which so many of the runs of states are over, segment by segment."""
+    """Return the age by which a given share of the runs of states has ended."""
     ends = np.diff(states, append=-1) != 0
     ends[np.cumsum(lengths) - 1] = True
     runs = np.diff(np.flatnonzero(ends), prepend=-1)
@@ -98,9 +100,9 @@ def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int
 
 @dataclass(frozen=True)
 class Observation(Memory, name="observation"):
-    """The state and the observation: exact where both together are a Markov chain.
+    """The state and the observation: exact if both together are a Markov chain.
 
-    Where the next state depends on the observation: switching autoregressions,
+    For next states that depend on the observation, as in switching autoregressions and
     feedback. Observations must be symbols.
 
     Examples
@@ -155,7 +157,7 @@ class Order(Memory, name="order"):
     Parameters
     ----------
     k : int, default 1
-        How many states, the present one included; 1 is the hidden Markov model.
+        The number of states, the present one included; 1 is the hidden Markov model.
 
     Examples
     --------
@@ -199,7 +201,7 @@ class Order(Memory, name="order"):
 
 
 def resolve_memory(memory: Any) -> Memory:
-    """Return the memory that is meant: a number of steps, a name, or a memory as it is.
+    """Return a memory given as a number of states, a name, or a `Memory`.
 
     >>> resolve_memory(2), resolve_memory("observation")
     (Order(k=2), Observation())
@@ -207,8 +209,8 @@ def resolve_memory(memory: Any) -> Memory:
     if isinstance(memory, Memory):
         return memory
     if isinstance(memory, str) and memory in Memory.named and memory != Order.known_as:
-        found: Memory = Memory.named[memory]()
-        return found
+        resolved: Memory = Memory.named[memory]()
+        return resolved
     if isinstance(memory, (int, np.integer)) and not isinstance(memory, bool) and memory >= 1:
         return Order(int(memory))
     names = ", ".join(repr(name) for name in Memory.named if name != Order.known_as)

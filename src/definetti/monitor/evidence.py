@@ -1,4 +1,4 @@
-"""What a label brings: its set is judged, capital is bet, and alarms are raised."""
+"""Process labels: judge sets, bet capital against assumptions, and raise alarms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from definetti.monitor.steps import COVERAGE, Alert, Coverage, Queue, Step, Wait
 
 
 class Log:
-    """Rows of numbers that grow at the end, at a constant cost; the last `keep` stay."""
+    """A growing table of numbers with constant cost per row; keeps the last `keep` rows."""
 
     def __init__(self, width: int, keep: int | None = None) -> None:
         self.keep = keep
@@ -47,7 +47,7 @@ class Log:
 
     def append(self, row: list[float]) -> None:
         if self._end == len(self._room):
-            # Twice the room that is needed, so that this happens seldom.
+            # Allocate twice the room needed, so that this is rare.
             room = np.empty((2 * len(self) + 16, self._room.shape[1]))
             room[: len(self)] = self.rows
             self._begin, self._end, self._room = 0, len(self), room
@@ -63,9 +63,9 @@ class Log:
 class CoverageTest:
     """Tests "given the misses before, a set misses with probability at most alpha".
 
-    Sets that are made before the label of an earlier one is known are not independent of it. So
-    what is bet on are sets that were made when all sets that were bet on before had been judged,
-    and the label of the step `after`: with labels ``d`` steps late every ``(d + 1)``-th.
+    A set made before the label of an earlier set is known is not independent of it. So bets are
+    placed only on sets made after the label of step `after` and of all sets bet on before: with
+    labels ``d`` steps late, on every ``(d + 1)``-th set.
     """
 
     def __init__(self, alarm: Alarm, after: int = -1) -> None:
@@ -77,7 +77,7 @@ class CoverageTest:
         self._after = after
 
     def takes(self, begin: int) -> bool:
-        """Tell whether to bet on a set, by the first step whose label was unknown to it."""
+        """Return whether to bet on a set, given the first step whose label was unknown to it."""
         return begin > self._after
 
     def judge(self, time: int, missed: bool, alpha: float) -> bool:
@@ -92,7 +92,7 @@ class CoverageTest:
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that goes into a file."""
+        """The values to save."""
         return {
             "capital": self.martingale.state.copy(),
             "alarm": [self.alarm.state, self.alarm.statistics],
@@ -100,7 +100,7 @@ class CoverageTest:
         }
 
     def restore(self, kept: dict[str, Any]) -> None:
-        """Go on from a `state` that was saved."""
+        """Restore a saved `state`."""
         self.martingale.restore(kept["capital"])
         self.alarm.restore(*kept["alarm"])
         judged, missed, since, raised, after = kept["counts"]
@@ -111,62 +111,62 @@ class CoverageTest:
 class LawTest:
     """Tests "the law has not changed, and is that of a hidden Markov model", part by part.
 
-    Visits have a bet of their own; the thresholds of the alarm are those for so many parts.
+    Visits have separate bets; the alarm has thresholds for the number of all parts.
     """
 
     def __init__(self, parts: Parts, martingale: Martingale, alarm: Alarm) -> None:
-        made = [copy.deepcopy(martingale) for _ in parts.judged]
-        made += [Absence() for _ in parts.visited]
-        for one in made:
-            one.restart()
-        self._martingales = dict(zip(parts.names, made, strict=True))
-        self.alarm = replace(alarm, parts=len(made))
-        self.raised = [False] * len(made)
-        self._alike = [made[: len(parts.judged)], made[len(parts.judged) :]]
+        martingales = [copy.deepcopy(martingale) for _ in parts.judged]
+        martingales += [Absence() for _ in parts.visited]
+        for bet in martingales:
+            bet.restart()
+        self._martingales = dict(zip(parts.names, martingales, strict=True))
+        self.alarm = replace(alarm, parts=len(martingales))
+        self.raised = [False] * len(martingales)
+        self._alike = [martingales[: len(parts.judged)], martingales[len(parts.judged) :]]
         self._join()
 
     def _join(self) -> None:
-        """Put the states of those who bet alike into one table, by which they bet together."""
+        """Put the states of martingales of one class into one table, to update them together."""
         self._tables = [
-            (some, np.array([one.state for one in some])) for some in self._alike if some
+            (some, np.array([bet.state for bet in some])) for some in self._alike if some
         ]
 
     def take(self, p_values: list[float]) -> tuple[list[float], list[int]]:
-        """Take in the p-values of a step; return the logs of capital, and parts newly raised."""
-        values, told, begin = [value or ZERO for value in p_values], [], 0
+        """Bet on the p-values of a step; return log capitals, and parts newly raised."""
+        values, capitals, begin = [value or ZERO for value in p_values], [], 0
         for alike, table in self._tables:
             own = np.array(values[begin : begin + len(alike)])
             alike[0].bet_each(table, own, logs := np.empty(len(own)))
-            told += logs.tolist()
+            capitals += logs.tolist()
             begin += len(alike)
-        before, self.raised = self.raised, self.alarm.hear(told)
+        before, self.raised = self.raised, self.alarm.hear(capitals)
         if True not in self.raised:
-            return told, []
-        return told, [k for k, now in enumerate(self.raised) if now and not before[k]]
+            return capitals, []
+        return capitals, [k for k, now in enumerate(self.raised) if now and not before[k]]
 
     @property
     def martingales(self) -> dict[str, Martingale]:
-        """By part, with its capital as it stands."""
+        """The martingale of each part, with its present capital."""
         for alike, table in self._tables:
-            for one, row in zip(alike, table, strict=True):
-                one.state = row  # which follows the table from now on
+            for bet, row in zip(alike, table, strict=True):
+                bet.state = row  # a view of the table, which later bets change
         return self._martingales
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that goes into a file."""
+        """The values to save."""
         return {
-            "capitals": [one.state.copy() for one in self.martingales.values()],
+            "capitals": [bet.state.copy() for bet in self.martingales.values()],
             "alarm": [self.alarm.state, self.alarm.statistics],
             "raised": self.raised,
         }
 
     def restore(self, kept: dict[str, Any]) -> None:
-        """Go on from a `state` that was saved."""
-        for one, state in zip(self._martingales.values(), kept["capitals"], strict=True):
-            one.restore(state)
+        """Restore a saved `state`."""
+        for bet, state in zip(self._martingales.values(), kept["capitals"], strict=True):
+            bet.restore(state)
         self.alarm.restore(*kept["alarm"])
-        raised = [bool(one) for one in kept["raised"]]
+        raised = [bool(value) for value in kept["raised"]]
         if len(raised) != len(self.raised):
             raise ValueError("raised must tell of each part")
         self.raised = raised
@@ -174,7 +174,7 @@ class LawTest:
 
 
 class Evidence(Locked):
-    """The tests of a monitor, their capital step by step, and what is done on an alarm."""
+    """The tests of a monitor, their capital by step, and its reaction to alarms."""
 
     alarms: list[Alert]
     coverage: Coverage
@@ -205,29 +205,29 @@ class Evidence(Locked):
 
     @property
     def martingales(self) -> Mapping[str, Martingale]:
-        """The bets with their capital: on coverage, and by part on the law."""
+        """The martingales, with their capital: for coverage, and for each part of the law."""
         return {COVERAGE: self._coverage_test.martingale, **self._law_test.martingales}
 
     @property
     def alarm(self) -> Alarm:
-        """The alarm that is listened to."""
+        """The alarm of the test that raises alarms, by `listen_to`."""
         test = self._coverage_test if self.listen_to == COVERAGE else self._law_test
         return test.alarm
 
     @property
     def log_thresholds(self) -> Mapping[str, float]:
-        """What the alarms compare with: of coverage, and by part of the law."""
+        """The log thresholds of the alarms: of coverage, and of each part of the law."""
         law = dict.fromkeys(self.parts, self._law_test.alarm.log_threshold)
         return {COVERAGE: self._coverage_test.alarm.log_threshold, **law}
 
     @property
     def diagnosis(self) -> Mapping[str, int]:
-        """What there is evidence against, with the step at which its capital was first enough."""
+        """The assumptions with evidence against them, with the step at which each was raised."""
         return dict(self._diagnosis)
 
     @property
     def adapting(self) -> bool:
-        """Whether the level adapts now."""
+        """Whether the level is adaptive now."""
         return self._adapting
 
     @property
@@ -242,7 +242,7 @@ class Evidence(Locked):
 
     @property
     def log_capitals(self) -> Mapping[str, FloatArray]:
-        """The natural logarithm of each capital after each step that is remembered."""
+        """The natural logarithm of each capital after each step in the log."""
         columns = enumerate((COVERAGE, *self.parts), len(self.parts))
         return {name: self._log.rows[:, k].copy() for k, name in columns}
 
@@ -264,25 +264,25 @@ class Evidence(Locked):
         )
 
     def __repr__(self) -> str:
-        found, limits = self.coverage.overall, self.log_thresholds
-        alarms = ", ".join(f"{one.part} at step {one.time}" for one in self.alarms[-3:])
+        overall, limits = self.coverage.overall, self.log_thresholds
+        alarms = ", ".join(f"{alert.part} at step {alert.time}" for alert in self.alarms[-3:])
         lines = [f"Monitor: {self.n_labels:,} labels, {len(self.alarms)} alarms"]
         lines[0] += f", the last ones: {alarms}" if alarms else ""
-        lines += [f"{found.share:.3f} of {found.judged:,} sets held the truth at the level "
+        lines += [f"{overall.share:.3f} of {overall.judged:,} sets held the truth at the level "
                   f"{self.confidence_level}"]  # fmt: skip
         lines += [
-            f"  against {name}: capital {show_capital(one.log_capital)}, "
+            f"  against {name}: capital {show_capital(bet.log_capital)}, "
             f"evidence from {show_capital(limits[name])} on"
-            for name, one in self.martingales.items()
+            for name, bet in self.martingales.items()
         ]
         return "\n".join(lines)
 
     def _learn_all(self) -> list[Step]:
-        """Learn what waits, in order, up to the first step without a label."""
+        """Learn waiting steps in order, up to the first without a label."""
         learned = []
         for step in self._queue.settled():
             if step.labelled:
-                # Whole or not at all, as far as Ctrl-C goes.
+                # Ctrl-C must not interrupt a step halfway.
                 learned.append(hold_signals(self._learn, (step,)))
                 continue
             self.n_skipped += 1
@@ -292,7 +292,7 @@ class Evidence(Locked):
         return learned
 
     def _learn(self, step: Waiting) -> Step:
-        """Judge the set of a labelled step, test, learn the label, and raise alarms."""
+        """Judge the set of a labelled step, update tests, learn the label, and raise alarms."""
         label, number = step.label, len(self.parts)
         if self._past.gap:
             self._truths.clear()
@@ -311,18 +311,18 @@ class Evidence(Locked):
         self.n_labels += 1
         alerts = self._alert(step, short, raised) if short or raised else ()
         waiting = self._queue.steps
-        longest = max([one.steps for one in waiting]) if waiting else 1
+        longest = max([step.steps for step in waiting]) if waiting else 1
         while len(self._truths) > longest:
             self._truths.popleft()
-        found = dict(zip(self.parts, values, strict=True)) if values else {}
-        return Step(step.time, label, step.set, covered, found, alerts)
+        by_part = dict(zip(self.parts, values, strict=True)) if values else {}
+        return Step(step.time, label, step.set, covered, by_part, alerts)
 
     def _judge(
         self, step: Waiting, members: tuple[Hashable, ...] | None
     ) -> tuple[bool | None, bool]:
-        """Tell whether the set of a step held the truth, and whether sets now miss too often.
+        """Return whether the set of a step held the truth, and whether the coverage alarm is new.
 
-        A set that was filled was empty.
+        A filled set counts as empty.
         """
         if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
             if step.issued is not None:
@@ -342,16 +342,16 @@ class Evidence(Locked):
         if not (self._one_miss and self._coverage_test.takes(step.begin)):
             return covered, False
         known = step.set.states
-        if not all(one in known for one in truth):
+        if not all(state in known for state in truth):
             return covered, self._coverage_test.judge(step.time, False, 0.5)
         return covered, self._coverage_test.judge(step.time, missed, self._alpha_of(step))
 
     def _alpha_of(self, step: Waiting) -> float:
-        """Return what the set of a labelled step may miss."""
+        """Return the miscoverage allowed for the set of a labelled step."""
         return float(self._levels.alpha(step.label)) if step.alpha is None else step.alpha
 
     def _alert(self, step: Waiting, short: bool, raised: list[int]) -> tuple[Alert, ...]:
-        """Take note of new evidence; where it is listened to, raise alarms and react."""
+        """Record new evidence; if it is of the test in `listen_to`, raise alarms and react."""
         new = [COVERAGE] * short + [self.parts[k] for k in raised]
         for name in new:
             self._diagnosis.setdefault(name, step.time)
@@ -389,11 +389,11 @@ class Evidence(Locked):
         return "a warning was given"
 
     def _restart(self, step: Waiting, name: str) -> str:
-        """Begin anew, with the step that raised the alarm or with the estimated change."""
+        """Restart the history at the step that raised the alarm or at the estimated change."""
         after = 0
         if self.restart_from == "change":
             logs, times = self.log_capitals[name], self.history[:, 0]
-            # Before the last restart it was another capital that was low, or high.
+            # Capitals before the last restart are of other martingales.
             last = self.alarms[-1].time if self.alarms else -1
             bet = np.flatnonzero((times > last) & ~np.isnan(logs))
             after = len(times) - 1 - int(bet[logs[bet].argmin()])

@@ -1,4 +1,4 @@
-"""A monitor in values that a file can hold, and made again of them."""
+"""Convert a monitor to values for a file, and restore it from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WAITING = ("time", "observation", "uniforms", "set", "steps", "begin", "alpha", 
 
 
 def take_apart(monitor: Monitor) -> dict[str, Any]:
-    """Return all that a monitor is, in values that a file can hold."""
+    """Return the whole state of a monitor as values for a file."""
     past, queue = monitor._past, monitor._queue
     source = past.source
     for step in queue.steps:
@@ -57,36 +57,36 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
         "sequence": monitor.coverage.sequence,
         "coverage": [[state, *held] for state, held in monitor.coverage.counts.items()],
         "generator": monitor._generator,
-        "parts": [list(one) for one in monitor._parts],
+        "parts": [list(names) for names in monitor._parts],
         "law_test": monitor._law_test.state,
         "coverage_test": monitor._coverage_test.state,
-        "diagnosis": [list(one) for one in monitor._diagnosis.items()],
+        "diagnosis": [list(pair) for pair in monitor._diagnosis.items()],
         "adaptive_state": monitor.adaptive.state,
-        "alarms": [list(one) for one in monitor.alarms],
+        "alarms": [list(alert) for alert in monitor.alarms],
         "log": [monitor._log.rows.copy()],
         "n_observed": queue.n_observed,
         "waiting": [[getattr(step, name) for name in WAITING] for step in queue.steps],
         "truths": list(monitor._truths),
-        "recent": [list(one) for one in monitor.recent],
+        "recent": [list(entry) for entry in monitor.recent],
         "rows": [list(row) for row in past.rows],
     }
 
 
 def measure_memory(kept: dict[str, Any]) -> int:
-    """Return how many bytes making a monitor of what was kept takes, at most."""
+    """Return an upper bound of the memory in bytes for restoring a monitor."""
     size = 2 * kept["log"][0].nbytes
     if (counted := kept["counted"]) is not None:
         n, m = len(counted["labels"]), len(counted["symbols"])
-        # Of the estimator, of a file, and a copy.
+        # For the estimator, the file, and a copy.
         size += 3 * (8 * n * (2 * n + (n + 1) * (m + 1)) + counted["ring"].nbytes)
     return int(size)
 
 
-def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
-    """Make a monitor of what was kept."""
+def put_together(monitor_class: type[Monitor], kept: dict[str, Any]) -> Monitor:
+    """Return a monitor restored from saved values."""
     require(isinstance(kept["cp"], ConformalHMM), "an estimator")
     settings = {name: kept[name] for name in SETTINGS}
-    monitor = made(kept["cp"], **settings, coverage=kept["sequence"])
+    monitor = monitor_class(kept["cp"], **settings, coverage=kept["sequence"])
     monitor._clock = read_clock(kept["clock"])
     judged, visited = kept["parts"]
     require(set(judged) <= set(monitor.parts) and len(set(judged)) == len(judged), "parts")
@@ -114,13 +114,13 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     _restore_tests(monitor, kept)
     queue = monitor._queue
     for values in kept["waiting"]:
-        one = dict(zip(WAITING, values, strict=True))
-        require(one["set"] is None or isinstance(one["set"], PredictionSet), "a set")
-        one["uniforms"] = tuple(map(float, one["uniforms"]))
-        require(len(one["uniforms"]) == len(monitor.parts), "what breaks ties")
-        require(type(one["time"]) is int and type(one["begin"]) is int, "a step")
-        require(one["alpha"] is None or 0 < one["alpha"] < 1, "what a set may miss")
-        queue.append(Waiting(code=past.code(one["observation"]), **one))
+        fields = dict(zip(WAITING, values, strict=True))
+        require(fields["set"] is None or isinstance(fields["set"], PredictionSet), "a set")
+        fields["uniforms"] = tuple(map(float, fields["uniforms"]))
+        require(len(fields["uniforms"]) == len(monitor.parts), "what breaks ties")
+        require(type(fields["time"]) is int and type(fields["begin"]) is int, "a step")
+        require(fields["alpha"] is None or 0 < fields["alpha"] < 1, "what a set may miss")
+        queue.append(Waiting(code=past.code(fields["observation"]), **fields))
     queue.n_observed = int(kept["n_observed"])
     require(queue.n_observed >= len(queue), "a number of steps")
     monitor._truths.extend(kept["truths"])
@@ -130,22 +130,22 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
 
 
 def _stream(counted: dict[str, Any], source: CountsSource, n: int, m: int) -> Stream:
-    """Return counts, of the states and symbols that there are."""
+    """Return a stream with the saved counts of n states and m symbols."""
     stream = Stream(n, m, source.stream.priors, source.stream.surprise, source.stream.recent)
     for name in COUNTS:
-        found, own = counted[name], getattr(stream, name)
-        require(is_array(found, np.int64, own.ndim) and found.shape == own.shape, "counts")
-        require((found >= 0).all(), "counts")
-        setattr(stream, name, found.copy())
+        counts, own = counted[name], getattr(stream, name)
+        require(is_array(counts, np.int64, own.ndim) and counts.shape == own.shape, "counts")
+        require((counts >= 0).all(), "counts")
+        setattr(stream, name, counts.copy())
     _restore_ring(stream, counted["ring"])
-    stream.first, stream.last = (int(one) for one in counted["ends"])
+    stream.first, stream.last = (int(end) for end in counted["ends"])
     require(-1 <= stream.first < n and -1 <= stream.last < n, "a state")
     require((stream.first < 0) == (stream.last < 0), "a state")
     return stream
 
 
 def _restore_ring(stream: Stream, ring: Any) -> None:
-    """Take over the latest steps, if they are those that were counted."""
+    """Restore the ring of latest steps; raise unless they match the counts."""
     n, width = stream.emissions.shape
     require(is_array(ring, np.int64, 3) and ring.shape[::2] == (n, 2), "the latest steps")
     if stream.recent is None:
@@ -167,9 +167,9 @@ def _restore_tests(monitor: Monitor, kept: dict[str, Any]) -> None:
     monitor._coverage_test.restore(kept["coverage_test"])
     monitor._diagnosis = {str(name): int(time) for name, time in kept["diagnosis"]}
     monitor.adaptive.restore(kept["adaptive_state"])
-    for *told, blamed in kept["alarms"]:
-        require(len(told) == 5, "an alarm")
-        monitor.alarms.append(Alert(*told)._replace(diagnosis=tuple(blamed)))
+    for *fields, blamed in kept["alarms"]:
+        require(len(fields) == 5, "an alarm")
+        monitor.alarms.append(Alert(*fields)._replace(diagnosis=tuple(blamed)))
     for state, held, judged in kept["coverage"]:
         monitor.coverage.counts[state] = [int(held), int(judged)]
     rows, *_ = kept["log"]

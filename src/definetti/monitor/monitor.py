@@ -1,4 +1,4 @@
-"""A monitor: predict, learn the label when it comes, and say when sets miss too often."""
+"""A monitor: predict sets in a stream, learn late labels, and raise alarms for changes."""
 
 from __future__ import annotations
 
@@ -34,81 +34,82 @@ WORDS = {
     "restart_from": ("alarm", "change"),
     "adapt_from": ("alarm", "beginning"),
 }
-RECENT = 300  # steps of which the members of the set are remembered, to be drawn
+RECENT = 300  # steps whose set members are kept for plots
 
 
 class Monitor(Evidence, Saved):
-    """Follow a stream: a set for the present, labels that come later, alarms.
+    """Predict a set for each step of a stream, learn labels that come later, raise alarms.
 
     `observe` returns the set for the present; `label` learns the label of a step, judges the set
-    that was given for it *then*, and tests two things, each by capital that begins with one and is
-    bet. While what is tested is true, the capital ever reaches ``1/alpha`` with a probability of at
-    most ``alpha``, which is what `Ville` takes for an alarm.
+    that was returned for it *then*, and tests two assumptions, each by a capital that begins at one
+    and bets against it. While an assumption is true, its capital ever reaches ``1/alpha`` with a
+    probability of at most ``alpha``; this is the threshold of `Ville`.
 
     *Coverage*: "given the misses before, a set misses with a probability of at most one minus the
     level". It needs no model, and is what `on_alarm` listens to.
 
     *The law*: "it has not changed, and is that of a hidden Markov model". The p-values of
     ``symmetry="full"`` one step ahead, with fresh numbers for ties, are independent and uniform
-    for every hidden Markov model. There are three bets on them: on transitions, on observations,
-    and on whole windows, joined by the union bound. They are the diagnosis: they say what broke.
+    for every hidden Markov model. Three bets are made on them: on transitions, on observations, and
+    on whole windows, joined by the union bound. They are the diagnosis of what changed.
 
     Parameters
     ----------
     cp : fitted ConformalHMM
-        What predicts; the monitor has a copy of its own.
+        The estimator that predicts; the monitor keeps its own copy.
     parts : list of {"transitions", "observations", "whole window", "visits"}, or "all", optional
-        What is bet on of the law; all but "visits" if left out. "visits" has a bet for each state
-        of `cp`, an `Absence`, that it comes no more, which no other part sees. The more parts, the
-        later each: the threshold of `Ville` is their number over alpha.
+        Which parts of the law are tested; all but "visits" if left out. "visits" bets for each
+        state of `cp`, by `Absence`, that it no longer occurs, which no other part detects. More
+        parts delay each alarm: the threshold of `Ville` is their number over alpha.
     martingale : name in `definetti.martingales.Martingale.named`, or Martingale
-        How capital is bet on the law; each part has its own.
+        The betting method for the law; each part has its own martingale.
     alarm : name in `definetti.martingales.Alarm.named`, or Alarm
-        When capital is evidence.
+        The rule by which capital is evidence.
     listen_to : {"coverage", "law"}, default "coverage"
-        Whose evidence raises an alarm. That of the other is in `diagnosis`.
+        Which test raises alarms. Evidence of the other is in `diagnosis`.
     on_alarm : {"warn", "restart", "adapt"}, default "warn"
-        "warn" gives a `ChangeWarning`; "restart" forgets the past, bets anew, and predicts from
-        what comes; "adapt" lets the level follow the misses from then on.
+        "warn" gives a `ChangeWarning`; "restart" drops the past, restarts the tests, and predicts
+        from later steps; "adapt" lets the level adapt to misses from then on.
     restart_from : {"alarm", "change"}, default "alarm"
         Where a restart begins. At the alarm, with the state of that step and without its
         observation, the sets are exact again if the law stays as it is from there on. At the
-        estimated change, where the capital was lowest, sets are smaller, but data that chose the
-        cut are used: only approximately valid.
+        estimated change, where the capital was lowest, sets are smaller, but only approximately
+        valid, as the cut is chosen by the data.
     adaptive : name in `definetti.levels.AdaptiveLevel.named`, or AdaptiveLevel
-        The level that adapts; one by name has the estimator's level.
+        The adaptive level; a name takes the estimator's level.
     adapt_from : {"alarm", "beginning"}, default "alarm"
-        Since when it does: since an alarm with ``on_alarm="adapt"``, or from the beginning,
-        whatever is done on an alarm: in a slow drift, a restart alone does not keep the level.
+        When adaptation starts: at an alarm with ``on_alarm="adapt"``, or at the beginning, for any
+        `on_alarm`: in a slow drift, a restart alone does not keep the level.
     coverage : name in `definetti.martingales.ConfidenceSequence.named`, or object
-        What the intervals of `coverage` are made by.
+        The confidence sequence for the intervals of `coverage`.
     keep : int, optional
-        How many steps are remembered one by one, all if left out. With it the memory is bounded:
-        the past is counts alone, for symbols and a refitted model. Labels must not be late then.
+        How many steps are stored one by one, all if left out. With it memory is bounded: the past
+        is stored as counts, for symbols and a refitted model. Labels must not be late then.
     random_state : int, numpy Generator or None
-        Where the numbers that break ties come from: never what made the data.
+        The source of the numbers that break ties; do not use the generator of the data.
 
     Attributes
     ----------
-    n_observed, n_labels, n_skipped : steps so far, those learned, those that never had a label
-    n_waiting : steps that wait for a label
-    parts : what is bet on of the law
-    martingales : the `Martingale` of coverage, and by part those of the law, with their capital
-    p_values : by part, of the steps that are remembered
-    log_capitals, log_thresholds : of coverage and by part, and what is evidence
-    diagnosis : what there is evidence against, and the step since when, since the last restart
-    alarms : the alarms that were raised, each an `Alert`
+    n_observed, n_labels, n_skipped : numbers of steps so far, steps learned, and steps skipped
+    n_waiting : the number of steps that wait for a label
+    parts : the tested parts of the law
+    martingales : the `Martingale` of coverage and of each part of the law, with their capital
+    p_values : by part, of the stored steps
+    log_capitals, log_thresholds : of coverage and of each part; capitals at the threshold are
+        evidence
+    diagnosis : assumptions with evidence against them since the last restart, and since which step
+    alarms : the alarms raised, each an `Alert`
     recent : time, label and members of the set for the last few hundred steps
     coverage : how often sets held the truth, overall and by state, with intervals for all times
-    promise : what holds now, in words
+    promise : the guarantee that holds now, in words
 
     Notes
     -----
-    A miss is a p-value of the truth of at most one minus the level that the estimator has for it,
-    before an empty set is filled and whether or not the level adapts. A state that was unknown when
-    the set was made is no miss: its p-value is one.
+    A miss is a p-value of the truth of at most one minus the estimator's level for it, before an
+    empty set is filled and whether or not the level adapts. A state that was unknown when the set
+    was made is no miss: its p-value is one.
 
-    What is tested of coverage holds exactly with ``symmetry="full"`` and one level for all states;
+    The coverage assumption holds exactly with ``symmetry="full"`` and one level for all states;
     with levels by state the capital is one on average at every time. The p-values of other
     symmetries are uniform one by one and not independent, so the rate of false alarms is measured,
     not proved (``docs/streams.md``). After an alarm the test of coverage begins anew.
@@ -180,7 +181,7 @@ class Monitor(Evidence, Saved):
         self.alarms = []
         self.coverage = Coverage(sequence)
         self._levels = read_levels(cp.confidence_level)
-        self._one_miss = cp.guarantee in ("all", "steps")  # a miss has a probability by itself
+        self._one_miss = cp.guarantee in ("all", "steps")  # single misses have a tested probability
         if self.listen_to == COVERAGE and not self._one_miss:
             raise ValueError(
                 f"guarantee={cp.guarantee!r} lets steps be wrong, so that a miss by itself has no "
@@ -207,7 +208,7 @@ class Monitor(Evidence, Saved):
 
     @property
     def known(self) -> ConformalHMM:
-        """The estimator as it is, which need not know the last labels."""
+        """The estimator, which may not know the last labels."""
         return self._past.known
 
     @property
@@ -242,8 +243,8 @@ class Monitor(Evidence, Saved):
         observation : a symbol, a number, a row, a frame of one row; None where it is missing, and
             for a plain Markov chain
         predict : bool, default True
-            Whether a set is wanted.
-        times : of the observation, where it has no time index
+            Whether to predict a set.
+        times : the time of the observation, if it has no time index
 
         Returns
         -------
@@ -252,9 +253,9 @@ class Monitor(Evidence, Saved):
 
         Notes
         -----
-        If labels are so late that their sequences cannot be listed, that is an error and nothing
-        has changed; ``predict=False`` takes the observation in without a set. Where the history and
-        a frame have a time index, a hole before the observation is a `gap`, with a warning.
+        If labels are so late that their sequences cannot be listed, an error is raised and nothing
+        changes; ``predict=False`` takes in the observation without a set. If the history and a
+        frame have a time index, a hole before the observation is a `gap`, with a warning.
         """
         times, clock = times or read_index(observation), self._clock
         self._go_to(times)
@@ -263,11 +264,11 @@ class Monitor(Evidence, Saved):
                 observation if times is None else without_index(observation), predict
             )
         except ValueError:
-            self._clock = clock  # the observation may come again
+            self._clock = clock  # the caller may pass the observation again
             raise
 
     def _go_to(self, times: Times | None) -> None:
-        """Go to the time of the next row; after a hole what comes is a segment of its own."""
+        """Advance the clock to the next row; begin a new segment after a hole in time."""
         clock = self._clock
         if clock is None or times is None or clock.kind != times.kind:
             self._clock = None if clock is None else clock._replace(last=None)
@@ -278,7 +279,7 @@ class Monitor(Evidence, Saved):
         self._clock = clock._replace(last=times.values[-1].item())
 
     def _observe(self, observation: Any, predict: bool = True) -> BasePredictionSet | None:
-        """Take in an observation whose time is known."""
+        """Take in an observation after the clock has advanced; return its set."""
         code, waiting = self._past.code(observation), self._queue.steps
         uniforms = tuple(self._generator.random(len(self.parts)).tolist())
         step = Waiting(self.n_observed, observation, code, uniforms)
@@ -293,7 +294,7 @@ class Monitor(Evidence, Saved):
         return step.set
 
     def _allowed(self) -> float | None:
-        """Return what a set made now may miss; None where that is known with its label."""
+        """Return the miscoverage allowed for a set made now; None if it depends on its label."""
         if not self._levels.named and self._levels.other is not None:
             return float(self._levels.other)
         if self._past.known.symmetry_.given == PRESENT:
@@ -301,19 +302,19 @@ class Monitor(Evidence, Saved):
         return None
 
     def label(self, state: Any, time: int | None = None) -> list[Step]:
-        """Learn a label, judge the set that was given then, and test.
+        """Learn a label, judge the set returned for its step, and update the tests.
 
         Parameters
         ----------
         state : a label, or a list of labels for steps that follow each other
         time : int, optional
-            The step that it belongs to, the first, as `observe` counts them from 0; the earliest
-            that waits for one if left out.
+            The step of the (first) label, counted from 0 by calls of `observe`; the earliest step
+            that waits for a label if left out.
 
         Returns
         -------
-        the steps that were learned: none where an earlier label has not come yet, several where
-        others had waited for this one
+        the steps learned: none if an earlier label is missing, several if other steps waited for
+        this label
         """
         labels = [plain_label(state)] if hashable(state) else listed(state, "state")
         steps = self._queue.find(time, len(labels))
@@ -328,9 +329,9 @@ class Monitor(Evidence, Saved):
         return self._learn_all()
 
     def skip(self, time: int | None = None) -> list[Step]:
-        """Skip a step whose label never comes; the next one begins a new segment.
+        """Skip a step whose label never comes; the next step begins a new segment.
 
-        The sets are exact if whether a label comes does not depend on the state.
+        The sets are exact if missingness of labels does not depend on the states.
 
         Parameters
         ----------
@@ -342,9 +343,9 @@ class Monitor(Evidence, Saved):
         return self._learn_all()
 
     def gap(self) -> list[Step]:
-        """Begin a new segment, after a gap of which nothing is known.
+        """Begin a new segment after a gap.
 
-        Labels that are still waited for are taken never to come.
+        Steps that still wait for labels are skipped.
         """
         for step in self._queue.steps:
             step.skipped = step.skipped or not step.labelled
@@ -353,7 +354,7 @@ class Monitor(Evidence, Saved):
         return learned
 
     def run(self, observations: Any, states: Any) -> Iterator[Step]:
-        """Observe and label row by row; a state that is missing never comes.
+        """Observe and label row by row; skip rows whose state is missing.
 
         Parameters
         ----------
@@ -385,8 +386,8 @@ class Monitor(Evidence, Saved):
         Parameters
         ----------
         ax : three axes of matplotlib, optional
-            Where to draw; a new figure if left out. Drawing into the axes that were returned before
-            draws anew, at the cost of what is shown.
+            Where to draw; a new figure if left out. Passing the axes returned before redraws
+            them, at a cost that depends only on the steps shown.
 
         Returns
         -------
@@ -409,9 +410,9 @@ class Monitor(Evidence, Saved):
 
 
 def find_adaptive(adaptive: Any, cp: ConformalHMM) -> AdaptiveLevel:
-    """Find an adaptive level; one by name has the estimator's level, if that is one for all."""
+    """Return an adaptive level; a name takes the estimator's level, which must be a number."""
     levels = read_levels(cp.confidence_level)
     if isinstance(adaptive, str) and adaptive in AdaptiveLevel.named and not levels.named:
-        made: AdaptiveLevel = AdaptiveLevel.named[adaptive](levels.written)
-        return made
+        level: AdaptiveLevel = AdaptiveLevel.named[adaptive](levels.written)
+        return level
     return copy.deepcopy(checked_choice(adaptive, AdaptiveLevel, "adaptive"))  # type: ignore[no-any-return]

@@ -1,11 +1,11 @@
 """Rows of numbers one step ahead, under a Gaussian model refitted at every step.
 
-What the estimator would work out anew at every step is kept as sums, so that a step costs the
-scores of the rows that it is compared with, however long the stream is. Sets compare with the
-latest steps to each state, as "spaced" blocks do. The ranks that are bet on are those among the
-members of the class: the state before the step has the weights of Whittle's formula, and the row is
-any of the state's own, independently. Where a state has many rows, some are drawn: given all that
-were drawn, the step's own row among them, each is as likely to be the step's own.
+The statistics of the estimator are kept as sums, so that a step costs the scores of the rows that
+it is compared with, however long the stream is. Sets compare with the latest steps to each state,
+as "spaced" blocks do. Bets use ranks among the members of the class: the previous state has the
+weights of Whittle's formula, and the row is uniform over the rows of the state, independently. If a
+state has many rows, some are drawn: given all rows drawn, including the row of the step, each is
+equally likely to be the row of the step.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from definetti.symmetry import Returns, Spaced
 if TYPE_CHECKING:
     from definetti.monitor.past import Past
 
-LARGEST = 1e150  # whose square a machine number holds
-DRAWS = 499  # rows that a step is compared with, where its state has more: exact with any number
+LARGEST = 1e150  # its square fits into a float
+DRAWS = 499  # most rows that a step is compared with; ranks are exact with any number
 
 
 def numbers_tell(cp: ConformalHMM) -> bool:
-    """Tell whether the sums of rows of numbers are all that the model of an estimator learns."""
+    """Return whether sums of rows determine the model of an estimator."""
     data, model = cp._data, cp.model_
     emission, kinds = data.emission, data.kinds
     if (
@@ -59,7 +59,7 @@ def numbers_tell(cp: ConformalHMM) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class StreamRows(Centred):
-    """Rows of a stream as seen from a point, by their codes."""
+    """Rows of a stream relative to a point, by their codes."""
 
     seen: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -68,7 +68,7 @@ class StreamRows(Centred):
 
 
 class NumbersSource(ChainSource):
-    """Rows of numbers, and a Gaussian hidden Markov model refitted on their sums."""
+    """Ranks of rows of numbers by a Gaussian hidden Markov model refitted on their sums."""
 
     def __init__(self, past: Past, generator: np.random.Generator, parts: Parts) -> None:
         cp = past.cp
@@ -88,12 +88,12 @@ class NumbersSource(ChainSource):
         self._point = data.table.point
         self.stream.transitions[:] = padded(history.transitions, n, n)
         self.stream.pooled[:] = padded(pool.transitions, n, n)
-        self._rows = data.table.take(pool.observations)  # by code, those without a label included
+        self._rows = data.table.take(pool.observations)  # by code, including rows without a label
         self._size = len(self._rows)
         self._sums = np.zeros((n, len(self._added(self._point))))
         self._shelves = np.zeros((n, 16), dtype=np.int64)  # the codes of each state
         self._kept: IntArray = np.zeros(n, dtype=np.int64)
-        self._latest = np.zeros((n, self._recent, 2), dtype=np.int64)  # the state before, the code
+        self._latest = np.zeros((n, self._recent, 2), dtype=np.int64)  # previous state and code
         self._entered: IntArray = np.zeros(n, dtype=np.int64)
         for code in range(int(pool.omits_first), len(pool)):
             self._add(int(pool.states[code]), code)
@@ -106,12 +106,12 @@ class NumbersSource(ChainSource):
                 met.add(state)
 
     def _enter(self, before: int, state: int, code: int) -> None:
-        """Put a step among the latest to its state."""
+        """Add a step to the latest steps to its state."""
         self._latest[state, self._entered[state] % self._recent] = before, code
         self._entered[state] += 1
 
     def _added(self, row: FloatArray) -> FloatArray:
-        """Return what a row adds to the statistics of its state."""
+        """Return the contribution of a row to the statistics of its state."""
         if self._emission.covariance == "diagonal":
             return np.concatenate([np.ones(len(row)), row, row**2])
         return np.concatenate([[1.0], row, (row[:, None] * row).ravel()])
@@ -134,14 +134,14 @@ class NumbersSource(ChainSource):
         return self._size - 1
 
     def _read(self, observation: Any) -> FloatArray:
-        """Return a row of numbers as seen from the point; others than plain ones the slow way."""
+        """Return a row of numbers relative to the point, by `encode` if it is no plain array."""
         width = len(self._point)
         if self._fast and isinstance(observation, (float, list, np.ndarray)):
-            found = np.asarray(observation)
-            shape = (width,) if found.ndim else ()
-            plain = found.dtype.kind == "f" and found.shape == shape and (found.ndim or width == 1)
-            if plain and (np.abs(found) <= LARGEST).all():
-                return np.asarray(found - self._point, dtype=np.float64)
+            value = np.asarray(observation)
+            shape = (width,) if value.ndim else ()
+            plain = value.dtype.kind == "f" and value.shape == shape and (value.ndim or width == 1)
+            if plain and (np.abs(value) <= LARGEST).all():
+                return np.asarray(value - self._point, dtype=np.float64)
         data, new = self._past.known._data, self._past.stacked([observation])
         if data.choose_again(new, "observation") is not data:
             raise CountsInsufficient
@@ -158,22 +158,22 @@ class NumbersSource(ChainSource):
             setattr(self, name, padded(getattr(self, name), n))
 
     def _log_likelihoods(self, code: int, candidates: IntArray, codes: IntArray) -> FloatArray:
-        """Judge rows, ``(G, m)``, in each state, with a step to each candidate: ``(G, n, m)``."""
-        each = np.arange(len(candidates))
+        """Score rows, ``(G, m)``, in each state, after a step to each candidate: ``(G, n, m)``."""
+        places = np.arange(len(candidates))
         sums = np.repeat(self._sums[None], len(candidates), axis=0)
-        sums[each, candidates] += self._added(self._rows[code])
+        sums[places, candidates] += self._added(self._rows[code])
         table = StreamRows(point=self._point, seen=self._rows)
-        logs = self._emission.log_likelihoods(table, sums, codes, each)
+        logs = self._emission.log_likelihoods(table, sums, codes, places)
         return np.ascontiguousarray(logs.transpose(0, 2, 1))
 
     def _moves_to(self, states: IntArray) -> FloatArray:
-        """Return the chances of all moves, learned with a step to each state: ``(G, n, n)``."""
+        """Return transition probabilities refitted with a step to each state: ``(G, n, n)``."""
         counts = np.repeat(self.stream.pooled[None] + self._prior, len(states), axis=0)
         counts[np.arange(len(states)), self.stream.last, states] += 1.0
         return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
     def _scores(self, move: FloatArray, whole: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Score steps by the chance of the move, and densities by the largest of the row."""
+        """Score steps by the probability of the move and the densities relative to the largest."""
         log_posterior = np.log(move / whole) + log_ratio
         return round_scores(-log_posterior if self._surprise else 1.0 - np.exp(log_posterior))
 

@@ -1,4 +1,4 @@
-"""The labelled past that a monitor's sets and p-values come from."""
+"""The labelled history from which a monitor computes sets and p-values."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ UNKNOWN = (
 
 
 class Past:
-    """An estimator that follows a stream, and where the ranks of its steps come from.
+    """An estimator that learns a stream, with the source of ranks of its steps.
 
-    The estimator learns labels when it is needed: taking rows in one by one costs more than all at
-    once, and where sets come from counts it is hardly ever needed. With `keep` it never learns.
+    The estimator learns labels only when used: learning rows one by one costs more than all at
+    once, and sets from counts rarely use the estimator. With `keep` it never learns.
 
     Attributes
     ----------
-    known : the estimator, which need not know the last labels
-    missed : how many labelled rows were let go, with `keep`
-    source : where ranks come from: counts, sums, or the estimator
+    known : the estimator, which may not know the last labels
+    missed : how many labelled rows were not stored, with `keep`
+    source : the source of ranks: counts, sums, or the estimator
     begun, gap : whether the present segment has a label; whether the next label begins a new one
-    since, cut : the step that the history begins with, and what chose it: nothing, "alarm" or
+    since, cut : the first step of the history, and what chose it: "" for none, "alarm" or
         "change"
     rows : observations, labels and gaps, kept for a restart further back than the alarm
     """
@@ -67,7 +67,7 @@ class Past:
         self._follow(cp)
 
     def _follow(self, cp: ConformalHMM) -> None:
-        """Follow a fitted estimator, by its counts or sums where these tell."""
+        """Use a fitted estimator, by its counts or sums if these determine the ranks."""
         self.known, self.missed = cp, 0
         self._pending: list[tuple[Any, Hashable]] = []
         self.begun = len(cp._data.history) > 0
@@ -88,12 +88,12 @@ class Past:
             )
 
     def outgrow(self) -> None:
-        """Let the estimator itself rank, from now on."""
+        """Rank by the estimator itself from now on."""
         self.source = GeneralSource(self, self._generator, self._parts)
 
     @property
     def cp(self) -> ConformalHMM:
-        """The estimator, which knows all labels."""
+        """The estimator, after learning all labels."""
         if self.missed:
             raise ValueError(
                 f"keep= was given, so that {self.missed} labelled rows are known by their counts "
@@ -106,7 +106,7 @@ class Past:
         return self.known
 
     def stacked(self, rows: list[Any]) -> Any:
-        """Put observations together as an estimator reads them; None for a plain chain."""
+        """Join observations as the estimator reads them; None for a plain chain."""
         if self.known._data.plain:
             return None
         frames = [nw.from_native(row, eager_only=True, pass_through=True) for row in rows]
@@ -116,18 +116,18 @@ class Past:
 
     @property
     def promise(self) -> str:
-        """What holds of sets whose level does not adapt, in words."""
-        found = promise_of(self.known._remembering, fixed=False)
-        if not found.exact:
-            return found.says
-        visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
+        """The guarantee of sets without an adaptive level, in words."""
+        promise = promise_of(self.known._remembering, fixed=False)
+        if not promise.exact:
+            return promise.says
+        visits = f" {promise.when} to the {promise.state}" if promise.when == BY_VISITS else ""
         given = f"{visits} if the law stays as it is from step {self.since} on"
         if self.cut == "change":
             return f"approximately exact{given}: that step was chosen by the data"
         return f"exact again{given}" if self.cut else f"exact{visits}, if the law stays as it is"
 
     def code(self, observation: Any) -> int:
-        """Return what an observation is called; refuse one that is none."""
+        """Return the code of an observation; raise for an invalid one."""
         try:
             return self.source.code(observation)
         except CountsInsufficient:
@@ -135,7 +135,7 @@ class Past:
             return self.source.code(observation)
 
     def check_label(self, label: Hashable) -> None:
-        """Refuse a label that cannot be one."""
+        """Raise for an invalid label."""
         try:
             self.source.check_label(label)
         except CountsInsufficient:
@@ -145,50 +145,50 @@ class Past:
     def predict(
         self, step: Waiting, waiting: Iterable[Waiting], levels: Levels, adapting: bool
     ) -> tuple[BasePredictionSet, int]:
-        """Return the set for a new step, and how many of the last steps it is about."""
+        """Return the set for a new step, and the number of last steps that it is for."""
         waiting, labels = list(waiting), self.source.labels
-        if not self.begun or any(one.skipped for one in waiting):
+        if not self.begun or any(step.skipped for step in waiting):
             every: list[Any] = [(label,) for label in labels]
             ones = np.ones(len(labels))
-            found: Any = PredictionSet(
+            prediction_set: Any = PredictionSet(
                 every, ones, labels, 1, None, self.source.method, True, ones, note=UNKNOWN
             )
-            return found, 0
-        # Data that chose where the history begins keep no level exactly.
+            return prediction_set, 0
+        # Sets are not exact if the data chose where the history begins.
         exact = not adapting and self.cut != "change"
         if not waiting and self.source.sets:
             return self._rank_set(step, levels, exact), 1
-        found, steps = self._ask_set([*waiting, step], levels, adapting)
-        return found if exact else replace(found, exact=False), steps
+        prediction_set, steps = self._ask_set([*waiting, step], levels, adapting)
+        return prediction_set if exact else replace(prediction_set, exact=False), steps
 
     def _rank_set(self, step: Waiting, levels: Levels, exact: bool) -> PredictionSet:
-        """Return the set that the estimator would predict one step ahead, ranked by the source."""
+        """Return the set that the estimator would predict one step ahead, from the source."""
         cp, source = self.known, self.source
-        found, alphas = source.step_ranks(step.code), levels.alphas(source.labels)
+        ranks, alphas = source.step_ranks(step.code), levels.alphas(source.labels)
         uniforms = np.full((1, 1), step.uniforms[-1]) if cp.smoothing else None
         sets = PredictionSets.of_ranks(
-            found, uniforms, np.array([alphas], dtype=object), not cp.allow_empty, source.labels, 1,
+            ranks, uniforms, np.array([alphas], dtype=object), not cp.allow_empty, source.labels, 1,
             levels.written, source.method, exact,
         )  # fmt: skip
-        note = note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1)
+        note = note_recent(cp.symmetry_, alphas, int(ranks.total.max()) - 1)
         return replace(sets[0], note=note)
 
     def _ask_set(
         self, steps: list[Waiting], levels: Levels, adapted: bool
     ) -> tuple[BasePredictionSet, int]:
-        """Return the set that the estimator predicts, and how many of the last steps it is about.
+        """Return the set that the estimator predicts, and the number of last steps that it is for.
 
-        Of steps without a label all but the last are left out if that is exact, else the set is
-        about all of them. Levels that are `adapted` may be any numbers.
+        Of steps without a label, all but the last are left out if that is exact, else the set
+        is for all of them. Levels that are `adapted` may be any numbers.
         """
         cp, number = self.cp, len(steps)
-        new = self.stacked([one.observation for one in steps])
+        new = self.stacked([step.observation for step in steps])
         by_last_state = cp._data.model.fixed and cp._remembering.by_last_state
         lag = number - 1 if by_last_state else 0
-        how: dict[str, Any] = {"horizon": number if new is None else None, "lag": lag}
+        arguments: dict[str, Any] = {"horizon": number if new is None else None, "lag": lag}
         if not adapted:
-            return cp.predict_set(new, levels.written, **how), number - lag
-        every = cp.predict_p(new, **how)
+            return cp.predict_set(new, levels.written, **arguments), number - lag
+        every = cp.predict_p(new, **arguments)
         if not isinstance(every, PredictionSet):
             raise ValueError(
                 "on_alarm='adapt' needs sets that can be listed, and there are too many sequences; "
@@ -198,14 +198,14 @@ class Past:
         return cut_set(every, levels.other, bool(cp.allow_empty)), number - lag
 
     def p_values(self, step: Waiting) -> list[float]:
-        """Return the smoothed p-value of each part; none where a segment begins with the step."""
+        """Return the smoothed p-value of each part; none for the first step of a segment."""
         if not self.begun:
             return []
         ranks = self.source.ranks(step.observation, step.code, step.label)
-        return [one.p_value(u) for one, u in zip(ranks, step.uniforms, strict=True)]
+        return [rank.p_value(u) for rank, u in zip(ranks, step.uniforms, strict=True)]
 
     def learn(self, step: Waiting) -> None:
-        """Let the sequence go on with a labelled step."""
+        """Append a labelled step to the history."""
         if self.gap:
             self.source.new_segment()
             if self._keep is None:
@@ -220,13 +220,13 @@ class Past:
         self.gap, self.begun = False, True
 
     def end_segment(self) -> None:
-        """Let a new segment begin with the next label."""
+        """End the segment; the next label begins a new one."""
         self.gap, self.begun = True, False
 
     def restart(self, step: Waiting, waiting: Iterable[Waiting], after: int, cut: str) -> None:
-        """Begin anew, with the state of the step that raised the alarm, or the last `after` rows.
+        """Restart from the state of the step that raised the alarm, or from the last `after` rows.
 
-        `waiting` are the steps without a label, and `cut` says what chose the rows.
+        `waiting` are the steps without a label, and `cut` is what chose the rows.
         """
         self.cut, self.since = cut, step.time
         rows = list(self.rows)[-after:] if after else [(step.observation, step.label, False)]
@@ -234,25 +234,25 @@ class Past:
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
         declared = states if settings._data.closed else None
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
-        # The observation at the alarm has helped to raise it: its step begins the history with its
-        # state alone.
+        # The observation at the alarm contributed to it: the history begins with the state of its
+        # step alone.
         origin = Origin(states, omits_first=len(rows) == 1)
         lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
         observations = self.stacked([row[0] for row in rows])
         anew.random_state = settings._entropy
         anew._fit_from(observations, [row[1] for row in rows], lengths.tolist(), origin)
         if isinstance(settings._remembering, Remembering):
-            # What is remembered stays what it was, though a row or two have no past to tell of.
+            # Keep the memory, although the first rows have no past.
             anew.memory, anew._remembering = settings.memory_, settings._remembering
         self._follow(anew)
-        for one in waiting:
-            one.code = self.code(one.observation)
+        for unlabelled in waiting:
+            unlabelled.code = self.code(unlabelled.observation)
         self.rows.clear()
         self.rows.extend(rows)
 
 
 def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> PredictionSet:
-    """Keep of all candidates those whose p-value is above alpha, which may be any number."""
+    """Return the set of candidates with a p-value above alpha, which may be any number."""
     number = int(np.count_nonzero(every.p_values > float(alpha)))
     filled = not number and not allow_empty
     number += filled
@@ -266,17 +266,17 @@ def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> Predict
     )
 
 
-def last_states(found: BasePredictionSet) -> tuple[Hashable, ...]:
-    """Return the states that are possible at the last step."""
-    if isinstance(found, PredictionSet) and found.horizon == 1:
-        return tuple(one for (one,) in found.sequences)
-    return tuple(found.steps[-1])
+def last_states(prediction_set: BasePredictionSet) -> tuple[Hashable, ...]:
+    """Return the states in the set at the last step."""
+    if isinstance(prediction_set, PredictionSet) and prediction_set.horizon == 1:
+        return tuple(state for (state,) in prediction_set.sequences)
+    return tuple(prediction_set.steps[-1])
 
 
-def noted_p_value(found: BasePredictionSet, truth: tuple[Hashable, ...]) -> float:
-    """Return the p-value that a listed set has noted; 0 of labels that it does not know."""
-    assert isinstance(found, PredictionSet)
+def noted_p_value(prediction_set: BasePredictionSet, truth: tuple[Hashable, ...]) -> float:
+    """Return the p-value stored in a listed set; 0 for labels that it does not know."""
+    assert isinstance(prediction_set, PredictionSet)
     try:
-        return found.p_value(truth)
+        return prediction_set.p_value(truth)
     except KeyError:
         return 0.0

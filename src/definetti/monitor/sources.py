@@ -1,4 +1,4 @@
-"""Where a monitor's p-values come from: counts of symbols, or the estimator itself."""
+"""Sources of a monitor's p-values: counts of symbols, or the estimator itself."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from definetti.monitor.past import Past
 
 VISITS = "visits"
-MOST_STATES = 64  # the trees of a step are a square of them
-MOST_CELLS = 2**22  # previous state, state and symbol
+MOST_STATES = 64  # trees are updated by a square matrix of them
+MOST_CELLS = 2**22  # of previous state, state and symbol
 
 
 class Parts(NamedTuple):
-    """The parts of a step that are bet on: some of `PARTS`, and visits to some states."""
+    """The tested parts of a step: some of `PARTS`, and visits to some states."""
 
     judged: tuple[str, ...]
     visited: tuple[Hashable, ...] = ()
@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 
 
 def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
-    """Read the names of parts, or "all"; all but visits if there are none."""
+    """Read names of parts, or "all"; None is for all but visits."""
     plain = cp._data.plain
     known = PARTS[:1] if plain else PARTS
     if parts is None:
@@ -56,7 +56,7 @@ def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
     parts = (*known, VISITS) if isinstance(parts, str) and parts == "all" else parts
     several = isinstance(parts, Iterable) and not isinstance(parts, str)
     asked = tuple(parts) if several else (parts,)
-    wrong = [one for one in asked if one not in (*known, VISITS)]
+    wrong = [part for part in asked if part not in (*known, VISITS)]
     if wrong or not asked or len(set(asked)) != len(asked):
         of_chain = " of a plain chain" if plain else ""
         raise ValueError(
@@ -64,11 +64,11 @@ def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
             f"{parts!r}; leave it out for all but {VISITS!r}, or give 'all'"
         )
     visited = tuple(cp.states_) if VISITS in asked else ()
-    return Parts(tuple(one for one in known if one in asked), visited)
+    return Parts(tuple(part for part in known if part in asked), visited)
 
 
 class CountsInsufficient(Exception):
-    """Counts and sums are no longer all there is to know."""
+    """Counts and sums no longer determine the ranks."""
 
 
 class Source(ABC):
@@ -76,8 +76,7 @@ class Source(ABC):
 
     Attributes
     ----------
-    sets : what the estimator's sets one step ahead are ranked by here; nothing where the estimator
-        predicts them itself
+    sets : how the source ranks sets one step ahead; empty if the estimator predicts them
     """
 
     sets = ""
@@ -97,33 +96,33 @@ class Source(ABC):
     @property
     @abstractmethod
     def present(self) -> Hashable:
-        """The label of the last step that was learned."""
+        """The label of the last step learned."""
 
     def step_ranks(self, code: int) -> Ranked:
-        """Rank a step to each state as the estimator does, where `sets` says so."""
+        """Rank a step to each state as the estimator does; available if `sets` is not empty."""
         raise NotImplementedError
 
     @abstractmethod
     def code(self, observation: Any) -> int:
-        """Return the code of an observation; refuse one that cannot be read."""
+        """Return the code of an observation; raise for an invalid one."""
 
     @abstractmethod
     def check_label(self, label: Hashable) -> None:
-        """Refuse a label that cannot be one."""
+        """Raise for an invalid label."""
 
     @abstractmethod
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
         """Rank the step to a state, part by part."""
 
     def learn(self, label: Hashable, code: int) -> None:
-        """Let the sequence go on; by default the estimator alone learns."""
+        """Append a step; by default only the estimator learns."""
 
     def new_segment(self) -> None:
-        """Begin a new segment; by default the estimator alone does."""
+        """Begin a new segment; by default only the estimator does."""
 
 
 def check_state(label: Hashable, alphabet: Alphabet, closed: bool) -> None:
-    """Refuse a label that is no state, or none of those declared."""
+    """Raise for a label that is not a valid state, or not declared."""
     labels = checked_states([label], "state")
     if closed:
         alphabet.encode(labels, "state")
@@ -131,7 +130,7 @@ def check_state(label: Hashable, alphabet: Alphabet, closed: bool) -> None:
 
 
 def check_plain(observation: Any) -> int:
-    """Refuse an observation of a plain chain; return the code of a missing one."""
+    """Raise for an observation of a plain chain; return the code of a missing one."""
     if observation is not None:
         raise ValueError(
             "observation was given, but the estimator was fitted with observations=None; "
@@ -141,7 +140,7 @@ def check_plain(observation: Any) -> int:
 
 
 class ChainSource(Source):
-    """The labelled chain as counts, from which the ranks of all its parts come."""
+    """Ranks of parts from counts of the labelled chain."""
 
     def __init__(self, cp: ConformalHMM, parts: Parts, stream: Stream) -> None:
         super().__init__(cp, parts)
@@ -173,19 +172,19 @@ class ChainSource(Source):
         judged = tuple([every[k] for k in self._judged])
         if self.parts.visited:
             visits = self.stream.visits(state)
-            judged += tuple([visits[codes[one]] for one in self.parts.visited])
+            judged += tuple([visits[codes[visited]] for visited in self.parts.visited])
         return judged
 
     @abstractmethod
     def part_ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
-        """Rank the move, the observation and the whole step to a state: `PARTS`."""
+        """Rank the move, the observation and the whole step to a state, as in `PARTS`."""
 
     def new_segment(self) -> None:
         self.stream.new_segment()
 
 
 def counts_tell(cp: ConformalHMM) -> bool:
-    """Tell whether counts are all that the ranks of the estimator's score depend on."""
+    """Return whether counts determine the ranks of the estimator's score."""
     data = cp._data
     if (
         cp.memory_ != Order(1)
@@ -199,16 +198,16 @@ def counts_tell(cp: ConformalHMM) -> bool:
 
 
 class CountsSource(ChainSource):
-    """Symbols, and a model refitted on counts: ranks are those of a table.
+    """Ranks of symbols by a model refitted on counts.
 
-    `sets` is "class" or "past", what candidates are compared with one step ahead.
+    `sets` is "class" or "past", what candidates are compared with one step ahead, or empty.
     """
 
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
         data, self._model = cp._data, cp.model_
         self.plain, self._rule, self._kinds = data.plain, data.rule, data.kinds
         self._emission, self._table = data.emission, data.table
-        self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
+        self._codes = {symbol: k for k, symbol in enumerate(data.emission.symbols_of(data.table))}
         self._symmetry = cp.symmetry_ if cp.guarantee == "all" else None
         priors = find_priors(cp.model_, data.table)
         assert priors is not None
@@ -219,7 +218,7 @@ class CountsSource(ChainSource):
         self._see_sets()
 
     def _see_sets(self) -> None:
-        """See whether counts tell the sets, too."""
+        """Set `sets` to what counts can rank sets by, if anything."""
         size = self.stream.n_states, self.stream.n_symbols
         self.sets = find_step_reference(self._symmetry, *size) if self._symmetry else ""
 
@@ -227,19 +226,19 @@ class CountsSource(ChainSource):
         if self.plain:
             return check_plain(observation)
         try:
-            found = self._codes.get(observation)
+            code = self._codes.get(observation)
         except TypeError:  # unhashable: not one of the symbols
-            found = None
-        if found is not None:
-            return found
+            code = None
+        if code is not None:
+            return code
         return -1 if is_missing(observation) else self._new_symbol(observation)
 
     def _new_symbol(self, observation: Any) -> int:
-        """Take in a new symbol; raise `CountsInsufficient` where counts are no longer enough."""
+        """Add a new symbol; raise `CountsInsufficient` if counts are no longer enough."""
         if self._kinds is not None:
-            found = self._rule.infer_types([observation])
-            assert found is not None  # what went by observations does so still
-            kinds = self._kinds.join(found)
+            types = self._rule.infer_types([observation])
+            assert types is not None  # types were inferred from observations before
+            kinds = self._kinds.join(types)
             if self._rule.choose(kinds).emission_ != self._emission:
                 raise CountsInsufficient
             self._kinds = kinds
@@ -272,18 +271,18 @@ class CountsSource(ChainSource):
 
     @property
     def symbols(self) -> list[Hashable]:
-        """All symbols that were met, in the order of their codes."""
+        """All symbols seen, in the order of their codes."""
         return list(self._codes)
 
     def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
-        """Go on from counts that were saved, with the states and symbols that they are of."""
+        """Restore saved counts with their states and symbols."""
         require(set(self.parts.visited) <= set(labels), "states whose visits are judged")
         self.alphabet, self.stream = Alphabet(labels), stream
         self._see_sets()
         if self.plain:
             return
-        # In the order in which they were met, one by one: the estimator, which knows labelled
-        # ones alone, may have met them in another.
+        # Encode symbols one by one in their order of occurrence: the estimator, which knows only
+        # labelled ones, may have another order.
         table, codes = None, []
         for symbol in symbols:
             table, code = self._emission.encode([symbol], table, "symbols")
@@ -305,7 +304,7 @@ class PreviousStateScore(Score):
 
 
 class GeneralSource(Source):
-    """Observations of any kind: the estimator ranks, by the whole class and with its own model."""
+    """Ranks for any observations by the estimator, among the whole class."""
 
     def __init__(self, past: Past, generator: np.random.Generator, parts: Parts) -> None:
         cp = past.cp
@@ -330,7 +329,7 @@ class GeneralSource(Source):
             return check_plain(observation)
         new = self._past.stacked([observation])
         data = data.choose_again(new, "observation")
-        data.emission.encode(new, data.table, "observation")  # or it is refused
+        data.emission.encode(new, data.table, "observation")  # raises if invalid
         return 0
 
     def check_label(self, label: Hashable) -> None:
@@ -345,6 +344,6 @@ class GeneralSource(Source):
         )
         task, codes = cp._ask_about(self._past.stacked([observation]), [label])
         asked = replace(task, smoothing=True, entropy=int(self._generator.integers(2**63)))
-        # One set of draws for all: each p-value is exact by itself.
-        found = rank_by_scores(asked, codes[None], self._scores)
-        return tuple(one.ranks()[0] for one in found)
+        # All scores share one set of draws: each p-value is exact separately.
+        reference = rank_by_scores(asked, codes[None], self._scores)
+        return tuple(ranked.ranks()[0] for ranked in reference)

@@ -1,4 +1,4 @@
-"""Steps of a stream: rows that come in, those that wait for labels, and how their sets fared."""
+"""Steps of a stream: incoming rows, rows that wait for labels, and coverage of their sets."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from definetti._system.checks import checked_limit
 from definetti.martingales import ConfidenceSequence
 from definetti.sets import BasePredictionSet
 
-COVERAGE = "coverage"  # the name of what is tested first
+COVERAGE = "coverage"  # name of the test of coverage
 
 
 class Alert(NamedTuple):
-    """An alarm that was raised.
+    """An alarm.
 
     Attributes
     ----------
     time : the step whose label raised it, counted as `Monitor.observe` does
-    part : what the evidence is about: "coverage", or a part of the law
-    log_statistic, log_threshold : what was reached, and what had to be
-    done : what was done about it
-    diagnosis : the parts of the law that there is evidence against by then
+    part : the assumption with evidence against it: "coverage", or a part of the law
+    log_statistic, log_threshold : the log of the statistic and of the threshold
+    done : the reaction to the alarm
+    diagnosis : the parts of the law with evidence against them by then
     """
 
     time: int
@@ -39,7 +39,7 @@ class Alert(NamedTuple):
 
     @property
     def says(self) -> str:
-        """What was found, in words."""
+        """The finding, in words."""
         if self.part != COVERAGE:
             return f"the law of the {self.part} has changed, or the chain is not Markov"
         if not self.diagnosis:
@@ -48,17 +48,17 @@ class Alert(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step whose label has come in and was learned.
+    """A step whose label was learned.
 
     Attributes
     ----------
     time : when it was observed, counted from 0
     state : its label
-    set : the set that was given for it; None where none was asked for
-    covered : whether that held the truth, before it was filled if it was empty; None where there
-        was nothing to judge
+    set : the set returned for it; None if none was predicted
+    covered : whether the set held the truth, before filling if it was empty; None if there was
+        nothing to judge
     p_values : the smoothed p-value of each part; empty for the first step after a gap
-    alerts : the alarms that it raised
+    alerts : the alarms raised by the step
     """
 
     time: int
@@ -70,11 +70,11 @@ class Step(NamedTuple):
 
 
 class Share(NamedTuple):
-    """How often, of how many sets, and between what bounds.
+    """A share of covered sets with its interval.
 
     Attributes
     ----------
-    held, judged : sets that held the truth, and all that were judged
+    held, judged : the number of sets that held the truth, and of all sets judged
     low, high : the interval of a confidence sequence, which holds at all times together
     """
 
@@ -85,12 +85,12 @@ class Share(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of sets that held the truth; NaN before the first."""
+        """The share of sets that held the truth; NaN before the first set."""
         return self.held / self.judged if self.judged else float("nan")
 
 
 class Coverage:
-    """Sets judged by the truth, all together and by the true state.
+    """Coverage of sets, overall and by true state.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Coverage:
         self.counts: dict[Hashable, list[int]] = {}  # held and judged, by state
 
     def add(self, state: Hashable, held: bool) -> None:
-        """Judge one more set."""
+        """Count one more set."""
         counts = self.counts.setdefault(state, [0, 0])
         counts[0] += held
         counts[1] += 1
@@ -128,10 +128,10 @@ class Coverage:
         return Share(held, judged, float(low), float(high))
 
     def __repr__(self) -> str:
-        found = self.overall
+        overall = self.overall
         return (
-            f"Coverage: {found.share:.3f} of {found.judged} sets held the truth, "
-            f"[{found.low:.3f}, {found.high:.3f}] at all times"
+            f"Coverage: {overall.share:.3f} of {overall.judged} sets held the truth, "
+            f"[{overall.low:.3f}, {overall.high:.3f}] at all times"
         )
 
 
@@ -144,12 +144,12 @@ class Waiting:
     code: int
     uniforms: tuple[float, ...]  # which break ties, part by part
     set: BasePredictionSet | None = None
-    steps: int = 0  # how many of the last steps the set is about
-    begin: int = 0  # the first step whose label was not known then
-    alpha: float | None = None  # of the set; None where the level is that of the step's own state
-    issued: int | None = None  # what the adaptive level called the set, where one was in force
+    steps: int = 0  # how many last steps the set is for
+    begin: int = 0  # the first step whose label was unknown then
+    alpha: float | None = None  # of the set; None if it depends on the state of the step
+    issued: int | None = None  # number of the set from the adaptive level, if in use
     label: Hashable = None
-    labelled: bool = False  # its label may come before those of earlier steps
+    labelled: bool = False  # labels may come before those of earlier steps
     skipped: bool = False  # its label never comes
 
     @property
@@ -159,7 +159,7 @@ class Waiting:
 
 
 class Queue:
-    """Steps that wait, for their own label or for that of an earlier step, in their order."""
+    """Steps that wait for their own label or for that of an earlier step, in order."""
 
     def __init__(self) -> None:
         self.steps: deque[Waiting] = deque()
@@ -173,10 +173,10 @@ class Queue:
         self.n_observed += 1
 
     def find(self, time: int | None, number: int) -> list[Waiting]:
-        """Return so many steps that labels are for: from a time on, or the earliest without one."""
+        """Return the `number` steps to label: from a time on, or the earliest without a label."""
         plural = "s" * (number != 1)
         if time is None:
-            free = [one for one in self.steps if one.open]
+            free = [step for step in self.steps if step.open]
             if len(free) < number:
                 raise ValueError(
                     f"state has {number} label{plural}, and {len(free)} steps wait for one; call "
@@ -199,13 +199,13 @@ class Queue:
         return [self.steps[place] for place in range(begin, begin + number)]
 
     def settled(self) -> Iterator[Waiting]:
-        """Take out, in order, steps of which all is known, up to the first that waits."""
+        """Remove and yield steps labelled or skipped, up to the first that waits."""
         while self.steps and not self.steps[0].open:
             yield self.steps.popleft()
 
 
 def each_row(values: Any) -> Iterable[Any]:
-    """Return the rows of anything, one by one; those of a frame are frames.
+    """Return the rows of a list, array, series or frame; rows of a frame are frames.
 
     >>> list(each_row(np.array([1, 2])))
     [1, 2]
@@ -220,7 +220,7 @@ def each_row(values: Any) -> Iterable[Any]:
 
 
 def in_pairs(observations: Any, states: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield rows with their labels, one by one; None for observations of a plain chain."""
+    """Yield rows with their labels; rows are None for a plain chain."""
     labels = each_row(states)
     rows = repeat(None) if observations is None else each_row(observations)
     if isinstance(rows, Sized) and isinstance(labels, Sized) and len(rows) != len(labels):
