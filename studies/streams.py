@@ -24,7 +24,7 @@ from scipy.stats import binom
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.engine.stream import PARTS
+from definetti.engine.step_counts import PARTS
 from definetti.evaluation.intervals import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
 from definetti.models.hmm import stationary

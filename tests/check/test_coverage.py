@@ -5,7 +5,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.check import MeasuredCoverage, check
-from definetti.check import coverage as module
+from definetti.check import coverage_loss as module
 from definetti.evaluation.intervals import exact_interval
 from definetti.simulate import weather
 

@@ -12,8 +12,8 @@ from definetti.cli.column_types import FIRST
 from definetti.cli.columns import read_labelled, split_labelled_rows
 from definetti.cli.errors import BadTable
 from definetti.cli.options import Columns
-from definetti.cli.reading import read_table
 from definetti.cli.series_tables import open_series
+from definetti.cli.table_files import read_table
 from definetti.cli.text_tables import find_repeated, parse_table
 from definetti.emissions.choice import kinds_of
 from definetti.simulate import weather

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from definetti.cli import reading
+from definetti.cli import table_files
 from definetti.cli.errors import BadTable
-from definetti.cli.reading import read_table
 from definetti.cli.stream_reader import Interrupts, follow_lines
+from definetti.cli.table_files import read_table
 from definetti.simulate import weather
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and devices by name")
@@ -48,11 +48,11 @@ def endless(tmp_path):
 @pytest.fixture
 def small(monkeypatch):
     """Lower the limits, so that reaching them takes no time."""
-    monkeypatch.setattr(reading, "LONGEST", 2**18)
-    monkeypatch.setattr(reading, "PIECE", 2**16)
+    monkeypatch.setattr(table_files, "LONGEST", 2**18)
+    monkeypatch.setattr(table_files, "PIECE", 2**16)
     monkeypatch.setattr("definetti.cli.stream_reader.PIECE", 2**16)
-    monkeypatch.setattr(reading, "FLOOR", 2**18)
-    monkeypatch.setattr(reading, "find_memory", lambda: 2**24)
+    monkeypatch.setattr(table_files, "FLOOR", 2**18)
+    monkeypatch.setattr(table_files, "find_memory", lambda: 2**24)
 
 
 def follow(source):
@@ -96,8 +96,8 @@ def test_a_list_in_one_long_line_is_read(tmp_path, small):
     rows = ", ".join(f'{{"seen": {k}, "state": "a"}}' for k in range(20_000))
     (tmp_path / "rows.json").write_text(f"[{rows}]")
     with (tmp_path / "rows.json").open("rb") as file:
-        content = reading._read_all(Unnamed(file), "rows.json")
-    assert len(content) > 2 * reading.LONGEST
+        content = table_files._read_all(Unnamed(file), "rows.json")
+    assert len(content) > 2 * table_files.LONGEST
     assert len(read_table(str(tmp_path / "rows.json"))) == 20_000
 
 
@@ -123,7 +123,7 @@ def test_large_gzip_files_of_ordinary_tables_are_read(tmp_path, small):
     rows = [f"{k},{seen},{k * 7919 % 997},{state}\n"
             for k, (seen, state) in enumerate(zip(y, x, strict=True))]  # fmt: skip
     text = ("row,seen,size,state\n" + "".join(rows)).encode()
-    assert len(text) > reading.FLOOR
+    assert len(text) > table_files.FLOOR
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text) + gzip.compress(b"0,hat,1,sun\n"))
     table = read_table(str(tmp_path / "rows.csv.gz"))
     assert len(table) == 30_001  # of two members

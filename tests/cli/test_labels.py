@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from definetti.cli.columns import split_labelled_rows
-from definetti.cli.reading import read_table
+from definetti.cli.table_files import read_table
 
 
 def table(one, other, new=2, separator=","):
@@ -147,7 +147,7 @@ def test_labels_like_formulas_are_escaped_in_csv(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "parquet"])
 def test_labels_in_lists_are_not_escaped(tmp_path, ending):
-    from definetti.cli.reading import read_table
+    from definetti.cli.table_files import read_table
     from definetti.cli.writing import write_frames
 
     write_frames([[{"=a": one, "set": [one]} for one in FORMULAS]], tmp_path / f"x.{ending}")

@@ -85,7 +85,7 @@ def test_the_file_on_standard_input_is_never_replaced(ask, folder):
 
 
 def test_errors_come_before_any_work(monkeypatch):
-    import definetti.cli.reading as reading
+    import definetti.cli.table_files as reading
 
     monkeypatch.setattr(reading, "read_table", lambda *_: pytest.fail("it was read"))
     assert run("predict", "in.csv", "-o", "in.csv")[0] == 2

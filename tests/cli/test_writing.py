@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from definetti.cli import app
 from definetti.cli.columns import split_labelled_rows
-from definetti.cli.reading import read_table
+from definetti.cli.table_files import read_table
 from definetti.cli.writing import ENDINGS
 
 LABELS = ["=SUM(A1)", "+b", "-x", "@c", "'=d", "plain"]

@@ -12,7 +12,7 @@ from tests.products import covering
 
 from definetti import HMM, ConformalHMM
 from definetti.engine.pvalues import Rank
-from definetti.engine.stream import ALONE, Stream, Trees
+from definetti.engine.step_counts import ALONE, Stream, Trees
 from definetti.exceptions import GapWarning
 from definetti.symmetry import Spaced, Symmetry, find_symmetry
 from definetti.symmetry.full import trails, trees

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Classifier, Emission
-from definetti.engine.stream import find_step_score
+from definetti.engine.step_counts import find_step_score
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.window_loop import roll_at_once, roll_levels
 from definetti.exceptions import FewBlocksWarning, GapWarning

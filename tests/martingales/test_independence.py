@@ -13,7 +13,7 @@ import pytest
 from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.engine.stream import PARTS, Stream
+from definetti.engine.step_counts import PARTS, Stream
 from definetti.testing.exactness import quiet
 
 CLOSE = 1e-12

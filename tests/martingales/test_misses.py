@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.martingales.test_independence import LAWS, chance, list_streams
 
-from definetti.engine.stream import PARTS
+from definetti.engine.step_counts import PARTS
 from definetti.martingales import Misses, show_capital
 
 WHOLE = PARTS.index("whole window")

@@ -11,7 +11,7 @@ import pytest
 from definetti import HMM, ConformalHMM, Monitor, load
 from definetti.conformal.tasks import Origin
 from definetti.engine.pvalues import Rank
-from definetti.engine.stream import PARTS, Stream
+from definetti.engine.step_counts import PARTS, Stream
 from definetti.exceptions import ChangeWarning
 from definetti.martingales import CUSUM, Ville
 from definetti.monitor.sources import CountsSource, GeneralSource

@@ -11,7 +11,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM, Monitor, load
 from definetti.emissions import Gaussian
-from definetti.engine.stream import PARTS
+from definetti.engine.step_counts import PARTS
 from definetti.monitor.numbers import NumbersSource
 from definetti.monitor.sources import GeneralSource
 from definetti.symmetry import Spaced

@@ -231,7 +231,7 @@ def test_vectorizers_in_crafted_files_are_refused(made, parameter, value, tmp_pa
     for emission in (cp.model.steps, cp._data.model.emission.estimator.steps):
         setattr(emission[0][1], parameter, value)
     with monkeypatch.context() as patch:
-        patch.setattr("definetti.saving.estimators.check_sound", lambda model: None)
+        patch.setattr("definetti.saving.foreign_models.check_sound", lambda model: None)
         cp.save(path)
     with pytest.raises(LoadError, match=f"its {made.__name__} has {parameter}="):
         load(path)

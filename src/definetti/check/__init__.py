@@ -8,7 +8,7 @@ from definetti.check.autocorrelation import Autocorrelation as Autocorrelation
 from definetti.check.chain import Durations as Durations
 from definetti.check.chain import Order as Order
 from definetti.check.chain import Transitions as Transitions
-from definetti.check.coverage import MeasuredCoverage as MeasuredCoverage
+from definetti.check.coverage_loss import MeasuredCoverage as MeasuredCoverage
 from definetti.check.diagnosis import Diagnosis as Diagnosis
 from definetti.check.diagnosis import Finding as Finding
 from definetti.check.drift import Drift as Drift

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.check.coverage import MeasuredCoverage
+from definetti.check.coverage_loss import MeasuredCoverage
 from definetti.check.residuals import Residuals
 from definetti.sets.base import Backend, installed
 

@@ -21,7 +21,7 @@ from definetti._system.checks import (
     entropy_of,
 )
 from definetti._system.terminal import show_progress
-from definetti.check.coverage import NotMeasured, measure_coverage
+from definetti.check.coverage_loss import NotMeasured, measure_coverage
 from definetti.check.diagnosis import Diagnosis, Finding
 from definetti.check.messages import describe_assumption, find_explained, stand_out, write_verdict
 from definetti.check.p_values import (

@@ -21,7 +21,7 @@ from definetti.cli.estimators import (
 )
 from definetti.cli.lazy import pl
 from definetti.cli.printing import format_label, is_watched, make_table, print_result
-from definetti.cli.reading import name_source
+from definetti.cli.table_files import name_source
 
 if TYPE_CHECKING:
     from rich.table import Table

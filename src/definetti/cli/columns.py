@@ -11,7 +11,7 @@ import numpy as np
 from definetti.cli import column_types
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
-from definetti.cli.reading import name_source, read_table
+from definetti.cli.table_files import name_source, read_table
 from definetti.cli.text_tables import ROW_NAME, find_repeated
 from definetti.data.labels import piece
 from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole

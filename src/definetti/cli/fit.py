@@ -23,7 +23,7 @@ from definetti.cli.errors import BadTable
 from definetti.cli.estimators import fit_table, make_estimator
 from definetti.cli.lazy import pl
 from definetti.cli.printing import make_table, print_result
-from definetti.cli.reading import name_source, read_table
+from definetti.cli.table_files import name_source, read_table
 from definetti.cli.writing import check_output
 
 ENDING = ".definetti"

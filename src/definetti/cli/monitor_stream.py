@@ -21,8 +21,8 @@ from definetti.cli.estimators import fit_table, make_estimator
 from definetti.cli.fit import known_rows, take_observed
 from definetti.cli.lazy import pl
 from definetti.cli.printing import name_some
-from definetti.cli.reading import name_source
 from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
+from definetti.cli.table_files import name_source
 from definetti.cli.text_tables import decode_text, name_first_field, parse_table
 from definetti.exceptions import HoleWarning
 

@@ -26,8 +26,8 @@ from definetti.cli.errors import BadTable
 from definetti.cli.experiments import explain_resuming, use_cluster
 from definetti.cli.lazy import pl
 from definetti.cli.printing import name_some
-from definetti.cli.reading import name_source
 from definetti.cli.series_tables import LABEL, GroupedTable, Part, read_all_series
+from definetti.cli.table_files import name_source
 from definetti.data.labels import Alphabet, training_length
 from definetti.data.series import at_rows, read_series
 from definetti.data.timing import HOLE

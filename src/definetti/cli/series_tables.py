@@ -24,7 +24,7 @@ from definetti.cli.columns import (
 )
 from definetti.cli.errors import BadTable, check_address_space, is_out_of_memory, take_first_line
 from definetti.cli.lazy import pl
-from definetti.cli.reading import PARQUET, name_source, read_table
+from definetti.cli.table_files import PARQUET, name_source, read_table
 from definetti.cli.text_tables import NUMBER, check_names
 
 if TYPE_CHECKING:

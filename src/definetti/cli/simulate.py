@@ -17,8 +17,8 @@ from definetti.cli import options
 from definetti.cli.errors import BadTable
 from definetti.cli.lazy import pl
 from definetti.cli.printing import make_console, print_json, print_lines, print_result
-from definetti.cli.reading import read_table
 from definetti.cli.report import is_report_file
+from definetti.cli.table_files import read_table
 from definetti.cli.writing import ENDINGS, check_output, read_columns, write_frames, write_whole
 
 AT_ONCE = 1_000_000  # rows in a batch

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from definetti.cli.errors import BadTable
-from definetti.cli.reading import GZIP, PARQUET, check_line, name_source, open_source
+from definetti.cli.table_files import GZIP, PARQUET, check_line, name_source, open_source
 
 PIECE = 2**20  # bytes read at a time
 MOST = 500  # lines in a batch

@@ -23,7 +23,7 @@ from definetti._system.files import find_destination, replace_file
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import write_level
 from definetti.cli.lazy import pl
-from definetti.cli.reading import name_source
+from definetti.cli.table_files import name_source
 from definetti.cli.text_tables import escape_formulas
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ training rows are ranked together.
 
 `rank_general` is the specification. Faster strategies with equal results are chosen by the exact
 types of model, score and symmetry, so that derived classes are ranked in general: counting the
-whole class of symbols (here), one step ahead from counts (`stream`), many windows among past ones
-(`past`).
+whole class of symbols (here), one step ahead from counts (`step_counts`), many windows among past
+ones (`past`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.terminal import show_progress
 from definetti.data.history import Completion, Windows, stacked
 from definetti.engine.pvalues import Ranked, count_ranks
-from definetti.engine.stream import find_priors
+from definetti.engine.step_counts import find_priors
 from definetti.engine.task import ROOM, PredictionTask, evaluate, evaluate_each
 from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.scores import Score

@@ -23,7 +23,7 @@ from definetti.engine.past import find_ways, rank_past_windows
 from definetti.engine.promise import ANY_TIME, promise_of
 from definetti.engine.pvalues import Ranked, membership, miscoverage, p_values_of
 from definetti.engine.segment import Segment
-from definetti.engine.stream import find_way, rank_counted_windows
+from definetti.engine.step_counts import find_way, rank_counted_windows
 from definetti.engine.task import all_candidates, is_long
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.judged import (

@@ -20,9 +20,9 @@ from definetti.exceptions import HoleWarning
 from definetti.levels import AdaptiveLevel, Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.monitor.evidence import Evidence
-from definetti.monitor.files import measure_memory, put_together, take_apart
 from definetti.monitor.past import Past
 from definetti.monitor.sources import read_parts
+from definetti.monitor.state import measure_memory, put_together, take_apart
 from definetti.monitor.steps import COVERAGE, Coverage, Queue, Step, Waiting, in_pairs
 from definetti.sets import BasePredictionSet
 from definetti.symmetry import TogetherDepartures

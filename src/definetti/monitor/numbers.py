@@ -26,7 +26,7 @@ from definetti.data.labels import MISSING, Alphabet
 from definetti.emissions import Gaussian
 from definetti.emissions.gaussian import Centred
 from definetti.engine.pvalues import Rank, Ranked
-from definetti.engine.stream import ALONE, Stream, find_step_score
+from definetti.engine.step_counts import ALONE, Stream, find_step_score
 from definetti.memory import Order
 from definetti.models import HMM
 from definetti.monitor.sources import ChainSource, CountsInsufficient, Parts

@@ -16,7 +16,7 @@ from definetti.data.history import Windows
 from definetti.data.labels import Alphabet, checked_states, is_missing, require
 from definetti.engine.algorithm import rank_by_scores
 from definetti.engine.pvalues import Rank, Ranked
-from definetti.engine.stream import (
+from definetti.engine.step_counts import (
     PARTS,
     Stream,
     find_priors,

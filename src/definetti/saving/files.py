@@ -16,7 +16,7 @@ import definetti
 from definetti._system.files import count_memory
 from definetti._system.mixins import Saved
 from definetti.exceptions import LoadError, SaveError
-from definetti.saving import estimators, values
+from definetti.saving import foreign_models, values
 from definetti.saving.allowed_classes import BY_NAME, BY_TYPE
 from definetti.saving.archive import DEEPEST, Archive, open_archive, write_archive
 from definetti.saving.frames import FRAME
@@ -54,7 +54,7 @@ def _read_object(node: Any, reader: Any) -> Any:
 
 
 OBJECT = Form("thing", lambda value: type(value) in BY_TYPE, _write_object, _read_object)
-FORMS = (*values.FORMS, OBJECT, *estimators.FORMS, FRAME)
+FORMS = (*values.FORMS, OBJECT, *foreign_models.FORMS, FRAME)
 BY_TAG = {form.tag: form for form in FORMS}
 
 

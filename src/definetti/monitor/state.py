@@ -9,7 +9,7 @@ import numpy as np
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import is_array, require
 from definetti.data.timing import read_clock
-from definetti.engine.stream import Stream
+from definetti.engine.step_counts import Stream
 from definetti.exceptions import SaveError
 from definetti.monitor.sources import CountsSource, GeneralSource, Parts
 from definetti.monitor.steps import Alert, Waiting
