@@ -150,8 +150,8 @@ class JudgedAlone(Wrapped):
 
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         def judge(distinct: IntArray) -> FloatArray:
-            found = [self._judge(table, statistics, code) for code in distinct]
-            return np.stack(found)
+            rows = [self._judge(table, statistics, code) for code in distinct]
+            return np.stack(rows)
 
         return judge_distinct(codes, len(statistics), judge)
 
@@ -160,8 +160,8 @@ class JudgedAlone(Wrapped):
         came = self.emission.decode(table, np.array([code]))
         own, codes = self.emission.encode(came, self.table, "observations")
         shape = self.emission.statistics(own, NONE, NONE, len(statistics)).shape
-        found = self.emission.log_likelihood(own, padded(statistics, *shape), codes)
-        return np.asarray(found[0])
+        logs = self.emission.log_likelihood(own, padded(statistics, *shape), codes)
+        return np.asarray(logs[0])
 
     def __repr__(self) -> str:
         return repr(self.emission)

@@ -32,28 +32,28 @@ class Kinds(NamedTuple):
         if shape == "tuples" and not same:
             return Kinds("single", {0: "symbols"})
         joined = dict(self.kinds)
-        for key, found in other.kinds.items():
-            joined[key] = join_kinds(joined.get(key, "nothing"), found)
+        for key, kind_ in other.kinds.items():
+            joined[key] = join_kinds(joined.get(key, "nothing"), kind_)
         return Kinds(shape, joined)
 
     def emission(self) -> Emission:
         """Choose an emission."""
-        found = list(self.kinds.values())
-        if self.shape == "single" and found[0] in ("numbers", "text"):
-            return Gaussian() if found[0] == "numbers" else Text()
-        tuples = self.shape == "tuples" and "numbers" not in found
+        kinds = list(self.kinds.values())
+        if self.shape == "single" and kinds[0] in ("numbers", "text"):
+            return Gaussian() if kinds[0] == "numbers" else Text()
+        tuples = self.shape == "tuples" and "numbers" not in kinds
         if tuples or self.shape in ("single", "nothing"):
             return Categorical()
-        real = set(found) & {"numbers", "integers"} and set(found) <= {*NUMBERS, "nothing"}
+        real = set(kinds) & {"numbers", "integers"} and set(kinds) <= {*NUMBERS, "nothing"}
         if real and self.shape in ("rows", "tuples"):
             # Columns without names have no type of their own: one of reals makes all real.
             return Gaussian()
-        emissions = {key: emission_for(one) for key, one in self.kinds.items()}
+        emissions = {key: emission_for(kind_) for key, kind_ in self.kinds.items()}
         first = next(iter(emissions.values()), Categorical())
         alike = all(emission == first for emission in emissions.values())
         if alike and not first.symbols and self.shape != "mappings":
             return first
-        if not emissions or "dates" in found:
+        if not emissions or "dates" in kinds:
             return Mixed()  # which says what is wrong with it
         return Mixed(emissions, closed=True)
 
@@ -123,14 +123,14 @@ def choose(observations: Any) -> Emission:
     return kinds_of(observations).emission()
 
 
-def join_kinds(one: str, other: str) -> str:
+def join_kinds(first: str, other: str) -> str:
     """Tell what two columns hold, one put after the other."""
-    if "nothing" in (one, other) or one == other:
-        return other if one == "nothing" else one
-    if one in NUMBERS and other in NUMBERS:
-        return max(one, other, key=NUMBERS.index)
+    if "nothing" in (first, other) or first == other:
+        return other if first == "nothing" else first
+    if first in NUMBERS and other in NUMBERS:
+        return max(first, other, key=NUMBERS.index)
     return "symbols"
 
 
-def _single(found: str) -> Kinds:
-    return Kinds("nothing", {}) if found == "nothing" else Kinds("single", {0: found})
+def _single(kind_: str) -> Kinds:
+    return Kinds("nothing", {}) if kind_ == "nothing" else Kinds("single", {0: kind_})

@@ -144,10 +144,12 @@ class TrainedClassifier(KeptOrRead):
 
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         def judge(distinct: IntArray) -> FloatArray:
-            found = np.maximum(self.estimator.predict_proba(table.take(distinct)), self.floor)
+            probabilities = np.maximum(
+                self.estimator.predict_proba(table.take(distinct)), self.floor
+            )
             # Of a state that it was not trained on the chain alone decides.
             likelihood = np.zeros((len(distinct), len(statistics)))
-            known = np.log(found / self.frequencies[self.estimator.classes_])
+            known = np.log(probabilities / self.frequencies[self.estimator.classes_])
             likelihood[:, self.estimator.classes_] = known
             return likelihood
 

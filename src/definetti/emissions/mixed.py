@@ -52,18 +52,18 @@ def kind(values: Any) -> str:
     types = {type(value) for value in known}
     if not types:
         return "nothing"
-    if all(issubclass(one, (bool, np.bool_)) for one in types):
+    if all(issubclass(type_, (bool, np.bool_)) for type_ in types):
         return "switches"
-    if all(issubclass(one, str) for one in types):
+    if all(issubclass(type_, str) for type_ in types):
         return "text"
-    if all(issubclass(one, DATES) for one in types):
+    if all(issubclass(type_, DATES) for type_ in types):
         return "dates"
-    if all(issubclass(one, (int, float, np.number)) and one is not bool for one in types):
+    if all(issubclass(type_, (int, float, np.number)) and type_ is not bool for type_ in types):
         try:
             return _array_kind(np.array(known, dtype=np.float64))
         except OverflowError:  # an integer too large for a machine number
             most = 2**1000
-            known = [min(max(one, -most), most) if isinstance(one, int) else one for one in known]
+            known = [min(max(x, -most), most) if isinstance(x, int) else x for x in known]
             return _array_kind(np.array(known, dtype=np.float64))
     return "symbols"
 
@@ -82,9 +82,9 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
     return "flags" if known.max() <= 1 else "counts"
 
 
-def emission_for(found: str) -> Emission:
+def emission_for(kind_: str) -> Emission:
     """Return an emission for a column of a kind."""
-    return LAWS.get(found, Categorical)()
+    return LAWS.get(kind_, Categorical)()
 
 
 class Column(NamedTuple):
@@ -286,19 +286,19 @@ class Mixed(Emission, name="mixed"):
         laws: dict[str, list[str]] = {}
         for column, emission in self.columns.items():
             laws.setdefault(emission.law or type(emission).__name__, []).append(str(column))
-        return [f"{law} for {', '.join(those)}" for law, those in laws.items()]
+        return [f"{law} for {', '.join(names)}" for law, names in laws.items()]
 
     def _columns(self, given: Given, name: str) -> tuple[Column, ...]:
         """Settle on the columns, by what the user says or by what is there."""
         if self.columns != "auto":
             return tuple(Column(key, emission, None) for key, emission in self.columns.items())
         kinds = {key: kind(values) for key, values in given.values.items()}
-        for key, found in kinds.items():
-            if found == "dates":
+        for key, kind_ in kinds.items():
+            if kind_ == "dates":
                 raise TypeError(
                     f"{name}[{key!r}] holds dates; leave the column out, or turn it into numbers"
                 )
-        return tuple(Column(key, emission_for(found), None) for key, found in kinds.items())
+        return tuple(Column(key, emission_for(kind_), None) for key, kind_ in kinds.items())
 
     def _check(self, table: Columns, given: Given, name: str) -> None:
         """Refuse rows that have other columns than the table."""

@@ -45,9 +45,9 @@ class Counted(ByState):
     def gathered(self, table: Any, counts: FloatArray) -> FloatArray:
         """Return the statistics that follow from how often each symbol of a table occurs."""
         width, cells = self.cells(table, np.arange(counts.shape[1]))
-        found = np.zeros((width, len(counts)))
-        np.add.at(found, cells, counts.T)
-        return found.T
+        gathered = np.zeros((width, len(counts)))
+        np.add.at(gathered, cells, counts.T)
+        return gathered.T
 
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
@@ -202,16 +202,16 @@ class Lexicon(Saved):
 
     def encoded(self, observations: Any, name: str) -> tuple[Lexicon, IntArray]:
         """Return a lexicon that also holds a text, and the codes of its words."""
-        found = listed(observations, name)
-        for row, word in enumerate(found):
+        text = listed(observations, name)
+        for row, word in enumerate(text):
             if not isinstance(word, str) and not is_missing(word):
                 raise TypeError(
                     f"{name}[{row}] is {word!r}, which is not a word; use Categorical() for "
                     "symbols that are not text"
                 )
-        words = self.words.extended(found)
+        words = self.words.extended(text)
         lexicon = self if words is self.words else self._grown(words)
-        return lexicon, lexicon.words.encode_missing(found)
+        return lexicon, lexicon.words.encode_missing(text)
 
     def _grown(self, words: Alphabet) -> Lexicon:
         """Take in an alphabet that goes on where this one ends; only new words are looked at."""
@@ -326,10 +326,11 @@ class Words(Counted, name="words"):
         """Take one from each count and give it out again by the law of the parents."""
         # Counted where they occur, not where they are listed, so that nothing but counts matters.
         known = np.bincount(parent[shown], minlength=law.shape[1])
-        each = (law / np.maximum(known, 1))[:, parent]
+        per_child = (law / np.maximum(known, 1))[:, parent]
         total = counts.sum(axis=1, keepdims=True)
         spare = self.weight + (counts > 0).sum(axis=1, keepdims=True)
-        return np.asarray((np.maximum(counts - 1.0, 0.0) + spare * each) / (total + self.weight))
+        discounted = np.maximum(counts - 1.0, 0.0)
+        return np.asarray((discounted + spare * per_child) / (total + self.weight))
 
 
 @dataclass(frozen=True)

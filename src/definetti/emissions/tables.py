@@ -235,13 +235,13 @@ def new_codes(present: npt.NDArray[np.bool_], known: int) -> IntArray:
     return np.where(present, known + present.cumsum() - 1, MISSING)
 
 
-def check_columns(found: Sequence[Hashable], known: Sequence[Hashable], name: str) -> None:
+def check_columns(given: Sequence[Hashable], known: Sequence[Hashable], name: str) -> None:
     """Refuse other columns than those known."""
-    lacking = [column for column in known if column not in found]
-    excess = [column for column in found if column not in known]
+    lacking = [column for column in known if column not in given]
+    excess = [column for column in given if column not in known]
     if lacking or excess or not known:
         raise ValueError(
-            f"{name} has columns {', '.join(map(repr, found)) or 'none'}, but the fitted ones have "
+            f"{name} has columns {', '.join(map(repr, given)) or 'none'}, but the fitted ones have "
             f"{', '.join(map(repr, known)) or 'no names'}; "
             + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
         )
@@ -390,5 +390,5 @@ def share(counts: FloatArray, prior: Any) -> FloatArray:
 def ratio(numerator: Any, denominator: Any) -> FloatArray:
     """Divide, with 0 where there is nothing to divide by."""
     there = np.greater(denominator, 0)
-    found = np.zeros(np.broadcast_shapes(np.shape(numerator), there.shape))
-    return np.asarray(np.divide(numerator, denominator, out=found, where=there))
+    quotient = np.zeros(np.broadcast_shapes(np.shape(numerator), there.shape))
+    return np.asarray(np.divide(numerator, denominator, out=quotient, where=there))

@@ -141,7 +141,7 @@ class TrainedClasses:
     @classmethod
     def trained(
         cls,
-        how: type[Linear] | type[Boosted],
+        kind: type[Linear] | type[Boosted],
         coding: Emission,
         table: Any,
         codes: IntArray,
@@ -156,9 +156,9 @@ class TrainedClasses:
         features = features_of(coding, table, codes[seen], categories)
         if not features.shape[1]:
             return None
-        found = how.trained(features, own)
+        classes = kind.trained(features, own)
         counts = np.bincount(own)
-        return cls(found, met, np.log(counts / counts.sum()), categories)
+        return cls(classes, met, np.log(counts / counts.sum()), categories)
 
     def log_likelihood(
         self, coding: Emission, table: Any, n_states: int, codes: IntArray
@@ -193,10 +193,10 @@ class Tempered(Wrapped):
         if not self.power:
             return np.zeros((*codes.shape, n_states))
         if self.classifier is not None:
-            found = self.classifier.log_likelihood(self.coding, table, n_states, codes)
+            logs = self.classifier.log_likelihood(self.coding, table, n_states, codes)
         else:
-            found = self.coding.log_likelihood(table, statistics, codes)
-        return self.power * found
+            logs = self.coding.log_likelihood(table, statistics, codes)
+        return self.power * logs
 
     def __repr__(self) -> str:
         judge = self.coding if self.classifier is None else type(self.classifier.classes).__name__
@@ -253,15 +253,15 @@ def _linear(
     features: FloatArray, weights: FloatArray, intercepts: FloatArray, means: FloatArray
 ) -> FloatArray:
     rows, width = features.shape
-    found = np.empty((rows, len(intercepts)))
+    logits = np.empty((rows, len(intercepts)))
     for row in range(rows):
         for j in range(len(intercepts)):
             total = intercepts[j]
             for k in range(width):
                 value = features[row, k]
                 total += weights[k, j] * (means[k] if math.isnan(value) else value)
-            found[row, j] = total
-    return found
+            logits[row, j] = total
+    return logits
 
 
 @kernel
@@ -276,29 +276,29 @@ def _boosted(
     values: FloatArray,
     missing_left: npt.NDArray[np.bool_],
 ) -> FloatArray:
-    found = np.empty((len(rows), len(start)))
+    logits = np.empty((len(rows), len(start)))
     for row in range(len(rows)):
-        found[row] = start
+        logits[row] = start
         for tree in range(len(roots)):
             node = roots[tree]
             while children[node, 0] >= 0:
                 value = rows[row, features[node]]
                 left = missing_left[node] if math.isnan(value) else value <= thresholds[node]
                 node = children[node, 0 if left else 1]
-            found[row, columns[tree]] += values[node]
-    return found
+            logits[row, columns[tree]] += values[node]
+    return logits
 
 
 @kernel
 def _log_shares(logits: FloatArray, floor: float) -> FloatArray:
     """Return log-probabilities by the softmax of each row, none of them below the floor."""
     rows, width = logits.shape
-    found = np.empty((rows, width))
+    shares = np.empty((rows, width))
     for row in range(rows):
         most = logits[row].max()
         total = 0.0
         for j in range(width):
             total += math.exp(logits[row, j] - most)
         for j in range(width):
-            found[row, j] = math.log(max(math.exp(logits[row, j] - most) / total, floor))
-    return found
+            shares[row, j] = math.log(max(math.exp(logits[row, j] - most) / total, floor))
+    return shares

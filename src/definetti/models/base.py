@@ -70,10 +70,10 @@ class Estimate(Protocol):
 
 def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
-    found = np.asarray(probabilities, dtype=np.float64)  # it may be that of a user's own model
-    check_shape(found, (*states.shape, *found.shape[2:3]), "the model's probabilities")
-    check_indices(states, 0, found.shape[2] if found.ndim == 3 else 0, "states")
-    return _at_states(found, states)
+    values = np.asarray(probabilities, dtype=np.float64)  # it may be that of a user's own model
+    check_shape(values, (*states.shape, *values.shape[2:3]), "the model's probabilities")
+    check_indices(states, 0, values.shape[2] if values.ndim == 3 else 0, "states")
+    return _at_states(values, states)
 
 
 @kernel

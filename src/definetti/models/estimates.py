@@ -75,17 +75,17 @@ def _joined(method: str) -> Callable[..., Any]:
 
     def join(self: _ByWindow, windows: Windows, *arguments: Any) -> Any:
         joined: list[FloatArray] = []
-        found: Any = None
+        answer: Any = None
         for model in np.unique(self.models).tolist():
             rows = np.flatnonzero(self.models == model)
             own = Windows(*(part[rows] for part in windows))
-            found = getattr(self.estimates[model], method)(own, *arguments)
-            parts = [np.asarray(one) for one in (found if isinstance(found, tuple) else (found,))]
+            answer = getattr(self.estimates[model], method)(own, *arguments)
+            parts = [np.asarray(x) for x in (answer if isinstance(answer, tuple) else (answer,))]
             if not joined:
                 joined = [np.empty((len(self.models), *part.shape[1:])) for part in parts]
             for whole, part in zip(joined, parts, strict=True):
                 whole[rows] = part
-        return tuple(joined) if isinstance(found, tuple) else joined[0]
+        return tuple(joined) if isinstance(answer, tuple) else joined[0]
 
     return join
 
@@ -208,7 +208,7 @@ def estimate_candidates(
     known, prior = padded(counts, n, n).astype(np.float64), float(model.prior)
     shared = pooled_matrix(history.pool, n, prior) if subset is None else None
     transitions = _transitions(known, shared, history.last, candidates, prior, met)
-    own = [np.append(new, one) for one in asked]
+    own = [np.append(new, asked_codes) for asked_codes in asked]
     codes = _distinct(np.concatenate(own))
     chosen, columns = _each_set(codes, own)
     single = emission.statistics(table, new, np.arange(steps), max(steps, n))[:steps]
@@ -286,7 +286,7 @@ def _distinct(codes: IntArray) -> IntArray:
 
 def _each_set(codes: IntArray, asked: list[IntArray]) -> tuple[IntArray, IntArray]:
     """Return the places of each set's codes, (K, width), and the column of each code there."""
-    sets = [np.searchsorted(codes[:-1], _distinct(one)[:-1]) for one in asked]
+    sets = [np.searchsorted(codes[:-1], _distinct(asked_codes)[:-1]) for asked_codes in asked]
     chosen = np.full((len(sets), max(map(len, sets)) + 1), len(codes) - 1)
     columns = np.full((len(sets), len(codes)), -1)
     for k, own in enumerate(sets):
@@ -410,11 +410,11 @@ def judge_each(
         total = statistics[0].sum(axis=0)
         for k in range(len(codes)):
             rows = statistics[sets == k]
-            found = judge_rows(emission, table, rows.reshape(-1, *total.shape), total, codes[k])
-            logs[sets == k] = found.reshape(len(rows), n, width).transpose(0, 2, 1)
+            laws = judge_rows(emission, table, rows.reshape(-1, *total.shape), total, codes[k])
+            logs[sets == k] = laws.reshape(len(rows), n, width).transpose(0, 2, 1)
     else:
         for g in range(number):
-            found = emission.log_likelihood(table, statistics[g], codes[sets[g]])
-            check_shape(found, (width, n), "log_likelihood")
-            logs[g] = found
+            laws = emission.log_likelihood(table, statistics[g], codes[sets[g]])
+            check_shape(laws, (width, n), "log_likelihood")
+            logs[g] = laws
     return logs

@@ -174,11 +174,11 @@ def _backward(seen: ChainWindows, forwards: Forward, pairs: FloatArray | None = 
 @kernel
 def _totals(terms: FloatArray) -> FloatArray:
     """Sum rows, which numpy is slow at where they are short."""
-    found = np.zeros(len(terms))
+    totals = np.zeros(len(terms))
     for b in range(len(terms)):
         for k in range(terms.shape[1]):
-            found[b] += terms[b, k]
-    return found
+            totals[b] += terms[b, k]
+    return totals
 
 
 @kernel

@@ -126,14 +126,14 @@ class HMM(Parametrized, Model):
 
 def _named_emission(name: str) -> Emission:
     try:
-        found: Emission = checked_choice(name, Emission, "emission")
+        emission: Emission = checked_choice(name, Emission, "emission")
     except TypeError:  # it has parameters that must be given
-        made = Emission.named[name].__name__
+        class_name = Emission.named[name].__name__
         raise TypeError(
             f"emission={name!r} does not say all there is to say; pass an instance: "
-            f"emission={made}(…)"
+            f"emission={class_name}(…)"
         ) from None
-    return found
+    return emission
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,9 +206,9 @@ def probabilities(counts: FloatArray, prior: float) -> FloatArray:
 
 def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
     """Add a prior to the counts of transitions to states that were met; no other is possible."""
-    found = np.where(met, counts + prior, 0.0)
-    found[~found.any(axis=1)] = met  # a row of nothing is uniform
-    return found
+    weights = np.where(met, counts + prior, 0.0)
+    weights[~weights.any(axis=1)] = met  # a row of nothing is uniform
+    return weights
 
 
 def estimated(model: Model, table: Any, labels: Labels) -> Parameters:

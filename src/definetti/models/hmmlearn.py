@@ -152,10 +152,10 @@ class HmmlearnEmission(CodedRows):
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
         def judge(distinct: IntArray) -> FloatArray:
             with np.errstate(divide="ignore"):
-                found = self.model._compute_log_likelihood(self.rows(table, distinct))
+                logs = self.model._compute_log_likelihood(self.rows(table, distinct))
             # A state that the model does not have is as unlikely as its unlikeliest.
-            likelihood = np.repeat(found.min(axis=1, keepdims=True), len(statistics), axis=1)
-            likelihood[:, : len(self.order)] = found[:, self.order]
+            likelihood = np.repeat(logs.min(axis=1, keepdims=True), len(statistics), axis=1)
+            likelihood[:, : len(self.order)] = logs[:, self.order]
             return likelihood
 
         return judge_distinct(codes, len(statistics), judge)

@@ -144,9 +144,9 @@ class Marginals(NamedTuple):
         return np.asarray(logs.sum(axis=1))
 
     def log_emission(self, windows: Windows) -> FloatArray:
-        told, untold = (self.log_posterior(one) for one in (windows, unseen(windows)))
+        posterior, prior = (self.log_posterior(part) for part in (windows, unseen(windows)))
         with np.errstate(invalid="ignore"):  # what is impossible either way
-            return np.asarray(np.where(np.isneginf(told), -np.inf, told - untold))
+            return np.asarray(np.where(np.isneginf(posterior), -np.inf, posterior - prior))
 
     def pairwise(self, windows: Windows) -> FloatArray:
         p = self.probabilities(windows)
@@ -210,10 +210,10 @@ class Predictor(Model):
     def _asked(self, windows: Windows, *, table: Any, labels: Any, known: int) -> FloatArray:
         observations = self.emission.decode(table, windows.observations)
         if is_torch(self.function):
-            found = from_torch(self.function, windows.start, observations)
+            returned = from_torch(self.function, windows.start, observations)
         else:
-            found = self.function(_natural(labels)[windows.start], observations)
-        probabilities = checked_probabilities(found, (*windows.states.shape, known))
+            returned = self.function(_natural(labels)[windows.start], observations)
+        probabilities = checked_probabilities(returned, (*windows.states.shape, known))
         # A label that the estimator has never seen has no probability.
         return np.pad(probabilities, [(0, 0), (0, 0), (0, len(labels) - known)])
 
@@ -225,13 +225,13 @@ def _natural(labels: Labels) -> Any:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def checked_probabilities(found: Any, shape: tuple[int, ...]) -> FloatArray:
+def checked_probabilities(returned: Any, shape: tuple[int, ...]) -> FloatArray:
     """Refuse what are not probabilities, and say where."""
     try:
-        values = np.asarray(found, dtype=np.float64)
+        values = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
-            f"model returned a {type(found).__name__} that is no array of numbers; return "
+            f"model returned a {type(returned).__name__} that is no array of numbers; return "
             f"probabilities of shape {shape} (windows, steps, states)"
         ) from error
     if values.shape != shape:
@@ -280,10 +280,10 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
         module.eval()
         try:
             with torch.no_grad():
-                found = module(torch.as_tensor(start), torch.as_tensor(numbers))
+                returned = module(torch.as_tensor(start), torch.as_tensor(numbers))
         finally:
             module.train(training)
-    return found.cpu().double().numpy() if isinstance(found, torch.Tensor) else found
+    return returned.cpu().double().numpy() if isinstance(returned, torch.Tensor) else returned
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,8 +358,8 @@ class SequencePredictor:
         """Return the probability of each state at each step: (h, n)."""
         seen = plain(observations)
         steps, function = len(seen), cast(Any, self.model.function)
-        found = seen if self.given else function(seen)
-        values = np.asarray(plain(found))
+        returned = seen if self.given else function(seen)
+        values = np.asarray(plain(returned))
         if values.shape[:1] == (steps,):
             values = values[None]
         shape = 1, steps, len(self.labels)

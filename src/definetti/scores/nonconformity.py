@@ -60,7 +60,9 @@ class Score(Named, ABC):
     def with_lag(self, lag: int) -> Score:
         """Return the score of the steps after the first `lag` alone, whatever came in these."""
         names = [
-            repr(name) for name, one in Score.named.items() if one.with_lag is not Score.with_lag
+            repr(name)
+            for name, score in Score.named.items()
+            if score.with_lag is not Score.with_lag
         ]
         raise ValueError(
             f"conformity_score={self.name!r} does not tell the last steps from the first, which "
@@ -83,7 +85,7 @@ class StepScore(Score):
 
     @property
     def key(self) -> Hashable:
-        values = (getattr(self, one.name) for one in fields(self))
+        values = (getattr(self, parameter.name) for parameter in fields(self))
         plain = (int, float, str, type(None))
         return type(self), *(v if isinstance(v, plain) else Itself(v) for v in values)
 
@@ -314,10 +316,10 @@ def rounded(score: float) -> float:
 
 @kernel
 def _round_all(scores: FloatArray) -> FloatArray:
-    found = np.empty(len(scores))
+    rounded_scores = np.empty(len(scores))
     for k in range(len(scores)):
-        found[k] = rounded(scores[k])
-    return found
+        rounded_scores[k] = rounded(scores[k])
+    return rounded_scores
 
 
 def round_scores(scores: FloatArray) -> FloatArray:

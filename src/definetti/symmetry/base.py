@@ -164,8 +164,8 @@ def find_symmetry(symmetry: Any) -> Symmetry:
     are no hidden Markov models. That is no promise for others.
     """
     meant = "spaced" if is_auto(symmetry) else symmetry
-    found: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")
-    return found
+    chosen: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -206,14 +206,14 @@ class Remembering(Symmetry):
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         coded = self._code(completion)
-        found = self.symmetry.reference(coded.completion, generator)
-        found.check(coded.completion)
-        if found.windows is None:
-            return found
+        reference = self.symmetry.reference(coded.completion, generator)
+        reference.check(coded.completion)
+        if reference.windows is None:
+            return reference
         states = coded.rows[:, 0]
-        start, tokens, _ = found.windows
-        windows = found.windows._replace(start=states[start], states=states[tokens])
-        return found._replace(windows=windows)
+        start, tokens, _ = reference.windows
+        windows = reference.windows._replace(start=states[start], states=states[tokens])
+        return reference._replace(windows=windows)
 
     def training_subset(self, completion: Completion) -> IntArray | None:
         return self.symmetry.training_subset(self._code(completion).completion)

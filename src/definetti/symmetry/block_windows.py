@@ -64,11 +64,11 @@ def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
         )
     state, symbol = int(new.states[step]), int(new.observations[step])
     visits = past.visits(state)
-    found = past.present.recall(
+    cuts = past.present.recall(
         "pairs", (state, symbol), lambda: visits[past.observations[visits] == symbol]
     )
     here = (new.states == state) & (new.observations == symbol)
-    return Blocks(completion, (state, symbol), found, len(past) + np.flatnonzero(here))
+    return Blocks(completion, (state, symbol), cuts, len(past) + np.flatnonzero(here))
 
 
 @kernel
@@ -195,7 +195,7 @@ def walk(
     following = np.zeros(horizon + 1, dtype=np.int64)
     so_far = np.ones(horizon + 1, dtype=np.int64)
     left[0] = horizon
-    found, depth = 0, 0
+    listed, depth = 0, 0
     while depth >= 0:
         r = left[depth]
         if depth == number:  # all blocks are used: the prefix fills the rest
@@ -224,19 +224,19 @@ def walk(
             following[depth + 1] = 0
             depth += 1
             continue
-        if found == limit:
+        if listed == limit:
             return -1, start, window, codes, ways
         # Before a block that just fills the window stands the cut that ends the one before.
-        start[found] = tail_states[horizon - r] if reach > r else cut_state
-        window[found] = now_states
-        codes[found] = now_codes
-        ways[found] = so_far[depth] * available
+        start[listed] = tail_states[horizon - r] if reach > r else cut_state
+        window[listed] = now_states
+        codes[listed] = now_codes
+        ways[listed] = so_far[depth] * available
         for e in range(depth + 1, drawn):  # orders of the blocks that the window does not reach
-            ways[found] *= number - e
-        found += 1
+            ways[listed] *= number - e
+        listed += 1
         if depth == number:
             depth -= 1
-    return found, start, window, codes, ways
+    return listed, start, window, codes, ways
 
 
 def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, IntArray] | None:
@@ -259,12 +259,12 @@ def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, In
     near_codes = np.concatenate([history.observations[offset:], blocks.completion.observations])
     cuts = np.concatenate([past[-1:], new]) - offset
     added = Tails(*cut_tails(cuts, near_states, near_codes, horizon))
-    found, start, window, codes, ways = walk(
+    listed, start, window, codes, ways = walk(
         *_joined(*_past(blocks, horizon), added), prefix, blocks.key[0], blocks.number, limit
     )
-    if found < 0:
+    if listed < 0:
         return None
-    return Windows(start[:found], window[:found], codes[:found]), ways[:found]
+    return Windows(start[:listed], window[:listed], codes[:listed]), ways[:listed]
 
 
 def _past(blocks: Blocks, horizon: int) -> tuple[Tails, Levels]:
@@ -287,7 +287,7 @@ def _joined(tails: Tails, past: Levels, added: Tails) -> tuple[Tails, Levels]:
     rows, places = np.arange(len(past.size))[:, None], past.size[:, None] + new
     group = np.concatenate([past.group, places], axis=1)
     # Places beyond the groups of a level are free.
-    first, weight = (np.concatenate([one, places], axis=1) for one in past[1:3])
+    first, weight = (np.concatenate([part, places], axis=1) for part in past[1:3])
     first[rows, places], weight[rows, places] = old + new, 1
     every = Tails(*map(np.concatenate, zip(tails, added, strict=True)))
     return every, Levels(group, first, weight, past.size + len(new))

@@ -58,18 +58,18 @@ class Spaced(Symmetry, name="spaced"):
 def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WINDOWS) -> IntArray:
     """Return the ends of the latest spaced blocks but the last, latest first."""
     ends = np.empty(min(len(visits), most), dtype=np.int64)
-    found, k = 0, len(visits) - 1
+    listed, k = 0, len(visits) - 1
     bound = length - 1
     while True:
         while k >= 0 and visits[k] > bound:
             k -= 1
         if k < 0:
             # The earliest cut only ends the prefix: no block ends there.
-            return ends[: max(found - 1, 0)]
-        if found == most:
+            return ends[: max(listed - 1, 0)]
+        if listed == most:
             return ends
-        ends[found] = visits[k]
-        found += 1
+        ends[listed] = visits[k]
+        listed += 1
         bound = visits[k] - horizon
 
 
@@ -237,11 +237,11 @@ class Published(Arrangements, name="published"):
         else:
             return Reference.alone(completion)._replace(randomised=True)  # the coin
         # One step longer, then without its last element: the blocks without the last pair.
-        found = self.all_orders(blocks, horizon + 1, generator)
-        assert found.windows is not None
-        start, states, observations = found.windows
+        reference = self.all_orders(blocks, horizon + 1, generator)
+        assert reference.windows is not None
+        start, states, observations = reference.windows
         windows = Windows(start, states[:, :-1], observations[:, :-1])
-        return Reference(windows, found.weights, joins=False)
+        return Reference(windows, reference.weights, joins=False)
 
 
 Permutations = Sequence[Sequence[int]]

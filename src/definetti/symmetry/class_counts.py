@@ -60,7 +60,7 @@ def count_classes(
     """
     horizon, pool = candidates.shape[1], history.pool
     length = pool.length + horizon
-    transitions, pooled = (padded(one.transitions, n_states, n_states) for one in (history, pool))
+    transitions, pooled = (padded(part.transitions, n_states, n_states) for part in (history, pool))
     emissions = padded(pool.emissions, n_states, n_symbols + 1)
     n, steps = _sizes(emissions, candidates, observations)
     bits = length.bit_length()
@@ -75,10 +75,10 @@ def count_classes(
     if len(candidates) * steps**horizon * digits > ROOM:
         return None
     ends = history.first, history.last
-    found = _counted(
+    parts = _counted(
         transitions, pooled, emissions, *ends, candidates, observations, steps**horizon, digits
     )
-    return Classes(*found)
+    return Classes(*parts)
 
 
 @kernel
@@ -121,7 +121,7 @@ def _classes(
     keys = np.empty((number, 2 * horizon), dtype=np.int64)  # its moves and its pairs, sorted
     classes = np.empty(number, dtype=np.int64)
     first = np.empty(number, dtype=np.int64)
-    found = 0
+    n_classes = 0
     for c in range(number):
         before = last
         for k in range(horizon):
@@ -131,16 +131,16 @@ def _classes(
             before = state
         keys[c, :horizon].sort()
         keys[c, horizon:].sort()
-        classes[c] = found
+        classes[c] = n_classes
         if not _is_alone(transitions, root, candidates[c]):  # it has a class of its own
-            for g in range(found):
+            for g in range(n_classes):
                 if (keys[first[g]] == keys[c]).all():
                     classes[c] = g
                     break
-        if classes[c] == found:
-            first[found] = c
-            found += 1
-    return classes, first[:found]
+        if classes[c] == n_classes:
+            first[n_classes] = c
+            n_classes += 1
+    return classes, first[:n_classes]
 
 
 @kernel
@@ -208,13 +208,13 @@ def _times_orders(
             ways += path[j] == path[k] and path[j - 1] == path[k - 1]
         _times(weight, ways)
     for v in range(len(left)):
-        for one in range(common[v] + 1, left[v].sum() - (v != root) + 1):
-            _times(weight, one)
+        for factor in range(common[v] + 1, left[v].sum() - (v != root) + 1):
+            _times(weight, factor)
         # Observations are drawn without replacement from each state's own. All paths are to count
         # the same number of draws from every state.
         drawn = (path[1:] == v).sum()
-        for one in range(drawn, min(sizes[v], horizon)):
-            _times(weight, sizes[v] - one)
+        for used in range(drawn, min(sizes[v], horizon)):
+            _times(weight, sizes[v] - used)
 
 
 @kernel
@@ -226,7 +226,7 @@ def _trails(
     As `trails`, with the ways to draw observations that `count_windows` has beside. `left`, the
     edge counts of the reversed sequence, are changed on the way.
     """
-    n, found = len(left), 0
+    n, listed = len(left), 0
     paths = np.empty((n**horizon, horizon + 1), dtype=np.int64)
     weights = np.zeros((n**horizon, digits), dtype=np.int64)
     common = np.empty(n, dtype=np.int64)
@@ -251,12 +251,12 @@ def _trails(
         else:
             trees = _trees(left, root)
             if trees > 0:
-                paths[found], weights[found, 0] = path, 1
-                _times_trees(weights[found], trees)
-                _times_orders(weights[found], left, root, common, sizes, path)
-                found += 1
+                paths[listed], weights[listed, 0] = path, 1
+                _times_trees(weights[listed], trees)
+                _times_orders(weights[listed], left, root, common, sizes, path)
+                listed += 1
         at += 1
-    return paths[:found], weights[:found]
+    return paths[:listed], weights[:listed]
 
 
 @kernel
@@ -285,7 +285,7 @@ def _counted(
     states = np.empty((room, horizon), dtype=np.int64)
     codes = np.empty((room, horizon), dtype=np.int64)
     weights = np.empty((room, digits), dtype=np.int64)
-    found = 0
+    listed = 0
     for g in range(groups):
         candidate, exits = candidates[represented[g]], transitions.T.copy()
         moves[g], pairs[g] = pooled, emissions
@@ -296,20 +296,20 @@ def _counted(
             pairs[g, candidate[k], observations[k] + 1] += 1
             before = candidate[k]
         if _is_alone(transitions, first, candidate):
-            start[found], states[found], codes[found] = last, candidate, observations
-            weights[found, 0], weights[found, 1:] = 1, 0
-            found += 1
+            start[listed], states[listed], codes[listed] = last, candidate, observations
+            weights[listed, 0], weights[listed, 1:] = 1, 0
+            listed += 1
         else:
             sizes = pairs[g].sum(axis=1)
             paths, ways = _trails(exits, first, before, sizes, horizon, digits)
             path, seen, drawn = with_symbols(paths[:, 1:], pairs[g])
             for r in range(len(path)):
-                start[found], states[found] = paths[path[r], 0], paths[path[r], 1:]
-                codes[found], weights[found] = seen[r], ways[path[r]]
+                start[listed], states[listed] = paths[path[r], 0], paths[path[r], 1:]
+                codes[listed], weights[listed] = seen[r], ways[path[r]]
                 for k in range(horizon):
-                    _times(weights[found], drawn[r, k])
-                found += 1
-        begins[g + 1] = found
+                    _times(weights[listed], drawn[r, k])
+                listed += 1
+        begins[g + 1] = listed
     for c in range(number):
         for r in range(begins[classes[c]], begins[classes[c] + 1]):
             if (
@@ -320,6 +320,6 @@ def _counted(
                 own[c] = r
                 break
     return (
-        classes, own, moves, pairs, begins, start[:found], states[:found], codes[:found],
-        weights[:found],
+        classes, own, moves, pairs, begins, start[:listed], states[:listed], codes[:listed],
+        weights[:listed],
     )  # fmt: skip

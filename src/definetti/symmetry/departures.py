@@ -130,8 +130,8 @@ class ForwardChain:
         if length - self.horizon <= done:
             return
         number = int(tokens[done:].max()) + 1
-        self._latest, self._met = (grown(one, number) for one in (self._latest, self._met))
-        self.groups, self.parents = (grown(one, length) for one in (self.groups, self.parents))
+        self._latest, self._met = (grown(array, number) for array in (self._latest, self._met))
+        self.groups, self.parents = (grown(array, length) for array in (self.groups, self.parents))
         _depart(
             tokens, self.horizon, self._begins, self._owners, self.first, done, self._latest,
             self._met, self.groups, self.parents,
@@ -281,14 +281,14 @@ class TogetherDepartures(Departures):
 
     def _cuts(self, length: int) -> tuple[Any, ...]:
         begins, owners = tuple(self.begins), tuple(self.owners)
-        whole = all(isinstance(one, (int, np.integer)) for one in (*begins, *owners))
+        whole = all(isinstance(number, (int, np.integer)) for number in (*begins, *owners))
         rising = whole and begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
         if not (rising and len(owners) == len(begins) and begins[-1] <= length):
             raise ValueError(
                 f"begins does not cut a history of {length:,} steps into segments, each "
                 "with its owner; give the place of each first step, 0 first"
             )
-        if not all(0 <= one < ANY for one in owners):
+        if not all(0 <= number < ANY for number in owners):
             raise ValueError(f"owners must be whole numbers from 0 on, got {owners}")
         return begins, owners, bool(self.first)
 

@@ -297,20 +297,20 @@ def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntAr
     ways = np.empty((room, horizon), dtype=np.int64)
     left = emissions.copy()
     symbols = np.empty(horizon, dtype=np.int64)
-    found = 0
+    listed = 0
     for r in range(paths):
         k = 0
         symbols[0] = -1
         while k >= 0:
             if k == horizon:
-                path[found] = r
+                path[listed] = r
                 for j in range(horizon):
-                    codes[found, j] = symbols[j] - 1
-                    ways[found, j] = left[states[r, j], symbols[j]] + 1
+                    codes[listed, j] = symbols[j] - 1
+                    ways[listed, j] = left[states[r, j], symbols[j]] + 1
                     for i in range(j + 1, horizon):
                         same = states[r, i] == states[r, j] and symbols[i] == symbols[j]
-                        ways[found, j] += same
-                found += 1
+                        ways[listed, j] += same
+                listed += 1
                 k -= 1
                 continue
             v = states[r, k]
@@ -326,7 +326,7 @@ def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntAr
             k += 1
             if k < horizon:
                 symbols[k] = -1
-    return path[:found], codes[:found], ways[:found]
+    return path[:listed], codes[:listed], ways[:listed]
 
 
 DEEP = 100  # steps that counting, which goes into each step from the one before, may go

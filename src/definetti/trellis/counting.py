@@ -171,10 +171,10 @@ def _tally(
     tally = np.zeros(h, dtype=np.int64)
     upcoming = np.zeros(h, dtype=np.int64)  # the state to be tried next at each step
     costs = np.zeros(h)
-    k, found = 0, 0.0
+    k, counted = 0, 0.0
     while k >= 0:
-        k, found = _walk(
-            trellis, possible, certain, weights, bound, tally, upcoming, costs, k, found, PIECE,
+        k, counted = _walk(
+            trellis, possible, certain, weights, bound, tally, upcoming, costs, k, counted, PIECE,
         )  # fmt: skip
     return tally
 
@@ -190,7 +190,7 @@ def _walk(
     upcoming: IntArray,
     costs: FloatArray,
     k: int,
-    found: float,
+    counted: float,
     turns: int,
 ) -> tuple[int, float]:
     """Go on with the walk, so many turns; return where it is, -1 where it has ended."""
@@ -209,11 +209,11 @@ def _walk(
             cost = costs[k - 1] + moves[k - 1, upcoming[k - 1] - 1 if wide else 0, j]
         if cost <= certain[k, j] and cost <= possible[k, j]:
             tally[k] += 1
-            found += weights[k]
-            if found > bound * (1 + 1e-9):  # rounded; the exact numbers are compared later
-                return -1, found
+            counted += weights[k]
+            if counted > bound * (1 + 1e-9):  # rounded; the exact numbers are compared later
+                return -1, counted
         elif cost <= possible[k, j] and k + 1 < h:
             costs[k] = cost
             k += 1
             upcoming[k] = 0
-    return k, found
+    return k, counted

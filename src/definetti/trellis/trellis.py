@@ -58,7 +58,7 @@ class Trellis(NamedTuple):
         """A cost that no possible path exceeds."""
         join = np.max if self.worst else np.sum
         steps = [self.first, *self.moves]
-        return float(join([np.max(one, where=np.isfinite(one), initial=0.0) for one in steps]))
+        return float(join([np.max(step, where=np.isfinite(step), initial=0.0) for step in steps]))
 
     def check(self) -> None:
         """Refuse costs that are not of one trellis: kernels do not look."""
