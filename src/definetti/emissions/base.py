@@ -25,17 +25,17 @@ class Emission(Named, Parametrized, ABC):
     code ``MISSING`` and the likelihood one in every state. Labelled data are summed up in
     *statistics*, an array that adds up over segments of data.
 
-    An emission needs the four abstract methods; `definetti.testing.check_emission` tests it. It
-    does not change once it is made; the fields of a dataclass are parameters,
+    A subclass must define the four abstract methods; `definetti.testing.check_emission` tests it.
+    Emissions are immutable; the fields of a dataclass are parameters,
     ``set_params(model__emission__prior=1)`` of an estimator.
 
     Attributes
     ----------
     symbols : whether equal observations share a code, so that counting them is worth while; the
         table then has a length, the number of its codes
-    ordered : whether states are known by the order of columns alone, so that they must be declared
-    example : some observations that it reads; with a name, what the exhaustive tests enumerate
-    law : what it is called by people who do not read Python; its class's name if left out
+    ordered : whether states are identified by column order alone, so that they must be declared
+    example : some valid observations; those of a named emission are enumerated by exhaustive tests
+    law : a name in plain words; the name of the class if left out
     """
 
     symbols: bool = False
@@ -43,7 +43,7 @@ class Emission(Named, Parametrized, ABC):
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
 
-    __repr__ = object.__repr__  # dataclasses have one of their own
+    __repr__ = object.__repr__  # dataclasses define their own
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Emission(Named, Parametrized, ABC):
 
     @abstractmethod
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
-        """Return coded observations as they came, None (NaN among numbers) where missing."""
+        """Return observations in their original form, missing ones as None (NaN among numbers)."""
 
     @abstractmethod
     def statistics(
@@ -68,29 +68,29 @@ class Emission(Named, Parametrized, ABC):
 
     @abstractmethod
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        """Judge observations: shape ``codes.shape + (n_states,)``."""
+        """Return log-likelihoods of observations: shape ``codes.shape + (n_states,)``."""
 
     def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         """Return the law fixed on a labelled segment, which no later observation changes.
 
-        What else a table holds must not matter to it. An emission of which this is true by itself
-        returns itself; by default each observation is judged as if it had come alone after the
-        segment, which is always right, and slow.
+        It must not depend on other entries of the table. An emission that never does returns
+        itself; by default each observation is evaluated as if it alone followed the segment, which
+        is always right, and slow.
         """
         return JudgedAlone(self, table)
 
     def symbols_of(self, table: Any) -> Labels:
-        """Return the symbols of a table, in the order of their codes; none if there are none."""
+        """Return the symbols of a table, in the order of their codes; empty if it has none."""
         if not self.symbols:
             return ()
         return tuple(self.decode(table, np.arange(len(table))).tolist())
 
     def columns_of(self, table: Any) -> Labels | None:
-        """Return the names of the columns of what `decode` gives; None where these have none."""
+        """Return the column names of decoded observations; None if they have none."""
         return None
 
     def describe(self, columns: Sequence[str]) -> list[str]:
-        """Say, for people who do not read Python, what law the columns have."""
+        """Describe the law of the columns in plain words."""
         law = self.law or type(self).__name__
         return [f"{law} for {', '.join(columns)}"] if columns else []
 
@@ -102,14 +102,14 @@ class ByState(Emission):
     def judge_rows(
         self, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        """Judge observations by statistics of single states and their sum over all states."""
+        """Return log-likelihoods from statistics of single states and their sum over all states."""
 
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
 
 
 class Wrapped(Emission):
-    """A fixed law of observations that another emission reads."""
+    """A fixed law of observations that are coded by another emission."""
 
     def __init__(self, emission: Emission) -> None:
         self.emission = emission
@@ -137,7 +137,7 @@ class Wrapped(Emission):
 
 
 class JudgedAlone(Wrapped):
-    """Each observation judged as if it had come alone after the segment that fixed the law."""
+    """A law that evaluates each observation as if it alone followed the training segment."""
 
     def __init__(self, emission: Emission, table: Any) -> None:
         super().__init__(emission)
@@ -156,7 +156,7 @@ class JudgedAlone(Wrapped):
         return judge_distinct(codes, len(statistics), judge)
 
     def _judge(self, table: Any, statistics: FloatArray, code: int) -> FloatArray:
-        """Judge one observation by the segment and itself, and nothing else."""
+        """Return log-likelihoods of one observation from the segment and itself alone."""
         came = self.emission.decode(table, np.array([code]))
         own, codes = self.emission.encode(came, self.table, "observations")
         shape = self.emission.statistics(own, NONE, NONE, len(statistics)).shape
@@ -170,7 +170,7 @@ class JudgedAlone(Wrapped):
 def judge_distinct(
     codes: IntArray, n_states: int, judge: Callable[[IntArray], FloatArray]
 ) -> FloatArray:
-    """Judge each distinct observation once; missing ones have the likelihood one."""
+    """Call `judge` on the distinct observations; missing ones have the likelihood one."""
     flat = codes.ravel()
     seen = flat != MISSING
     logs = np.zeros((codes.size, n_states))

@@ -1,4 +1,4 @@
-"""Choose an emission by what is observed."""
+"""Choose an emission by the kinds of values observed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from definetti.emissions.symbols import Categorical, Text
 
 
 class Kinds(NamedTuple):
-    """What observations hold: all that the choice of an emission goes by."""
+    """Kinds of values in observations, by which an emission is chosen."""
 
     shape: str  # "single", "tuples", "rows", "columns", "mappings", "nothing" if all are missing
     kinds: Mapping[Hashable, str]  # of each column, by its name or its place
 
     def join(self, other: Kinds) -> Kinds:
-        """Return what two segments hold, one put after the other."""
+        """Return the kinds of two segments, concatenated."""
         if "nothing" in (self.shape, other.shape):
             return other if self.shape == "nothing" else self
-        # Tuples among rows are rows. What does not go together is for the emission to refuse.
+        # Tuples among rows are rows. The emission refuses what cannot be combined.
         ranks = ("single", "tuples", "rows", "columns", "mappings")
         shape = max(self.shape, other.shape, key=ranks.index)
         same = self.shape == other.shape and len(self.kinds) == len(other.kinds)
@@ -37,7 +37,7 @@ class Kinds(NamedTuple):
         return Kinds(shape, joined)
 
     def emission(self) -> Emission:
-        """Choose an emission."""
+        """Return the emission for these kinds."""
         kinds = list(self.kinds.values())
         if self.shape == "single" and kinds[0] in ("numbers", "text"):
             return Gaussian() if kinds[0] == "numbers" else Text()
@@ -46,7 +46,7 @@ class Kinds(NamedTuple):
             return Categorical()
         real = set(kinds) & {"numbers", "integers"} and set(kinds) <= {*NUMBERS, "nothing"}
         if real and self.shape in ("rows", "tuples"):
-            # Columns without names have no type of their own: one of reals makes all real.
+            # Columns without names share a type: one column of reals makes all real.
             return Gaussian()
         emissions = {key: emission_for(kind_) for key, kind_ in self.kinds.items()}
         first = next(iter(emissions.values()), Categorical())
@@ -54,13 +54,13 @@ class Kinds(NamedTuple):
         if alike and not first.symbols and self.shape != "mappings":
             return first
         if not emissions or "dates" in kinds:
-            return Mixed()  # which says what is wrong with it
+            return Mixed()  # its `encode` reports the error
         return Mixed(emissions, closed=True)
 
 
 def kinds_of(observations: Any) -> Kinds:
-    """Look at what observations hold."""
-    # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
+    """Return the kinds of values in observations."""
+    # `Categorical` reads or refuses what cannot be inspected, or only once.
     if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
         return Kinds("single", {0: "symbols"})
     native = observations
@@ -69,20 +69,20 @@ def kinds_of(observations: Any) -> Kinds:
     if isinstance(native, nw.DataFrame):
         return Kinds("columns", {series.name: kind(series) for series in native.iter_columns()})
     if isinstance(native, nw.Series):
-        # Its type tells, however long it is, but for one in which all is missing.
+        # The type decides, whatever the length, unless all values are missing.
         text = native.dtype == nw.String and native.null_count() < len(native)
         return _single("text" if text else kind(observations))
     if isinstance(observations, np.ndarray) and observations.ndim != 1:
         if observations.ndim != 2:
-            return Kinds("rows", {0: "numbers"})  # and `Gaussian` says what shape it wants
+            return Kinds("rows", {0: "numbers"})  # and `Gaussian` reports the shape it needs
         return Kinds("rows", {k: kind(column) for k, column in enumerate(observations.T)})
     if isinstance(observations, np.ndarray) and observations.dtype.kind in "biufU":
         return _single("text" if observations.dtype.kind == "U" else kind(observations))
     values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
     if set(map(type, values)) in ({str}, {str, type(None)}):
         return _single("text")
-    # Each distinct value is looked at once, where values can be told apart by their hash.
-    if all_hashable(values):  # True equals 1, and is another kind
+    # Each distinct value is inspected once, if all values are hashable.
+    if all_hashable(values):  # True equals 1, but is of another kind
         values = [value for _, value in dict.fromkeys((type(value), value) for value in values)]
     known = [value for value in values if not is_missing(value)]
     mappings = [value for value in known if isinstance(value, Mapping)]
@@ -106,7 +106,7 @@ def _is_row(value: object) -> bool:
 
 
 def kinds_of_rows(observations: Any) -> Kinds | None:
-    """Look at what rows, columns and mappings hold; return None for symbols, tuples included."""
+    """Return the kinds in rows, columns or mappings; None for symbols, tuples included."""
     if isinstance(observations, np.ndarray):
         rows = observations.ndim > 1
     elif isinstance(observations, (list, tuple)):
@@ -119,12 +119,12 @@ def kinds_of_rows(observations: Any) -> Kinds | None:
 
 
 def choose(observations: Any) -> Emission:
-    """Choose an emission by the kind of values that observations hold."""
+    """Choose an emission by the kinds of values in observations."""
     return kinds_of(observations).emission()
 
 
 def join_kinds(first: str, other: str) -> str:
-    """Tell what two columns hold, one put after the other."""
+    """Return the kind of two columns, concatenated."""
     if "nothing" in (first, other) or first == other:
         return other if first == "nothing" else first
     if first in NUMBERS and other in NUMBERS:

@@ -1,4 +1,4 @@
-"""Likelihoods from elsewhere: a scikit-learn classifier, or a number for every step and state."""
+"""Likelihoods from a scikit-learn classifier, or given for every step and state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAPS = (
 
 
 class KeptOrRead(CodedRows):
-    """The coding of classifiers: rows of numbers are read, frames and text kept as they came."""
+    """The coding of classifiers: rows of numbers are read, frames and text kept unchanged."""
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         if isinstance(table, Raw) or (table is None and is_raw(observations)):
@@ -31,17 +31,17 @@ class KeptOrRead(CodedRows):
         return super().encode(observations, table, name)
 
     def columns_of(self, table: Any) -> Labels | None:
-        return None  # a frame reaches the classifier as it came
+        return None  # a frame reaches the classifier unchanged
 
 
 @dataclass(frozen=True)
 class Classifier(KeptOrRead, name="classifier"):
-    """The likelihood of an observation is, up to a factor, what a classifier makes of it.
+    """Likelihoods computed from a classifier's probabilities, up to a factor.
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
 
     with the classifier's probability and the state's frequency in its training. Pipelines are
-    classifiers too; data frames and text reach them as they are. A classifier is not refitted for
+    classifiers too; data frames and text reach them unchanged. A classifier is not refitted for
     each candidate but trained on a first segment, with ``train_size=0.5`` of the estimator.
 
     Parameters
@@ -69,7 +69,7 @@ class Classifier(KeptOrRead, name="classifier"):
                 "estimator must be an instance of a scikit-learn classifier, such as "
                 f"LogisticRegression(), got {self.estimator!r}"
             )
-        from sklearn.base import is_regressor  # no classifier without it being there already
+        from sklearn.base import is_regressor  # a classifier implies that it is installed
 
         if is_regressor(self.estimator):
             raise TypeError(f"estimator {self.estimator!r} is a regressor; give a classifier")
@@ -91,7 +91,7 @@ class Classifier(KeptOrRead, name="classifier"):
             )
         with gaps_named(table, codes, "observations"):
             fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
-        # Not before: a stack of classifiers has it, but knows only once it is fitted.
+        # Not before the fit: a stack of classifiers has the method only once it is fitted.
         if not hasattr(fitted, "predict_proba"):
             raise TypeError(
                 f"estimator {self.estimator!r} has no predict_proba; wrap it: "
@@ -117,7 +117,7 @@ class Classifier(KeptOrRead, name="classifier"):
 
 @dataclass(frozen=True, eq=False)
 class TrainedClassifier(KeptOrRead):
-    """A classifier that no longer changes, and how often each state came in its training."""
+    """A fixed classifier, and the frequency of each state in its training."""
 
     estimator: Any
     frequencies: FloatArray
@@ -129,9 +129,9 @@ class TrainedClassifier(KeptOrRead):
         return table, codes
 
     def check_judged(self, table: Rows | Raw, codes: IntArray, name: str) -> None:
-        """Refuse what the classifier refuses, before it is part of anything."""
+        """Refuse observations that the classifier refuses, before they are used."""
         doubtful = codes != MISSING
-        if isinstance(table, Rows):  # numbers without a gap need no trial
+        if isinstance(table, Rows):  # complete rows of numbers need no trial
             doubtful &= np.isnan(table.take(codes)).any(axis=1)
         if doubtful.any():
             with gaps_named(table, codes, name):
@@ -147,7 +147,7 @@ class TrainedClassifier(KeptOrRead):
             probabilities = np.maximum(
                 self.estimator.predict_proba(table.take(distinct)), self.floor
             )
-            # Of a state that it was not trained on the chain alone decides.
+            # A state absent from training has the likelihood one.
             likelihood = np.zeros((len(distinct), len(statistics)))
             known = np.log(probabilities / self.frequencies[self.estimator.classes_])
             likelihood[:, self.estimator.classes_] = known
@@ -158,7 +158,7 @@ class TrainedClassifier(KeptOrRead):
 
 @contextmanager
 def gaps_named(table: Rows | Raw, codes: IntArray, name: str) -> Iterator[None]:
-    """Where a classifier complains of NaN, say which it is; mark other complaints as its own."""
+    """Name the gap in a classifier's error about NaN; attribute other errors to the classifier."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -173,11 +173,11 @@ def gaps_named(table: Rows | Raw, codes: IntArray, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LogLikelihood(CodedRows, name="loglikelihood"):
-    """Observations that are judged already: row ``t`` holds ``log B(i, y_t)`` for each state.
+    """Observations given as log-likelihoods: row ``t`` holds ``log B(i, y_t)`` for each state.
 
     Columns are in the order of the estimator's ``states``, which must be declared. The rows must
-    come from a model that does not know these labels; anything added to a whole row is without
-    effect. A state that rules an observation out has ``-inf``; a step without observation is None.
+    come from a model that was not trained on these labels; a constant added to a row has no
+    effect. ``-inf`` marks an impossible observation; a step without observation is None.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
     """
 
     example = ((-0.1, -2.0), (-3.0, -0.2), None)
-    ordered = True  # its columns are states by their order alone
+    ordered = True  # columns are matched to states by order alone
 
     infinite = True
 
@@ -208,9 +208,9 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        # Row 0 came with the fit, where each state must have its column; others may come up later.
+        # Row 0 is from the fit, where each state must have its column; new states may come later.
         width = table.width or 0
-        # With no states, the shape alone is asked for.
+        # With no states, only the shape is needed.
         if n_states and not (width == n_states if (codes == 0).any() else width <= n_states):
             raise ValueError(
                 f"observations has {width} columns for {n_states} states; give one column per "
@@ -222,7 +222,7 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
         logs = np.zeros((*codes.shape, len(statistics)))
         if table.width is not None:
             rows = np.nan_to_num(table.take(codes), nan=0.0, neginf=-np.inf)
-            # A state that came up later is as unlikely as the unlikeliest.
+            # A new state has the likelihood of the least likely state.
             logs[...] = rows.min(axis=-1, keepdims=True)
             logs[..., : table.width] = rows
         return logs

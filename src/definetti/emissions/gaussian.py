@@ -32,17 +32,17 @@ FLOOR = 1e-8
 ROUNDING = 1e-13
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-BLOCK = 256  # rows whose densities are worked out side by side, within a cache
+BLOCK = 256  # rows whose densities are computed together, within a cache
 
 BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """Rows, and the point that they are measured from: the median of the first data.
+    """Rows, and the point subtracted from them: the median of the first data.
 
-    In exact arithmetic no estimate depends on it; squares of data far from zero would drown in
-    rounding without it. It stays the same, for sums to add up.
+    In exact arithmetic no estimate depends on the point; without it, squares of data far from zero
+    would be lost in rounding. The point never changes, so that sums add up.
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -52,7 +52,7 @@ class Centred:
         return len(self.rows)
 
     def added(self, vectors: Vectors, used: FloatArray) -> tuple[Centred, IntArray]:
-        """Return a table that also holds what was read, given the rows of it that are summed up."""
+        """Return a table that also holds new vectors, `used` those of them in the statistics."""
         rows, codes = self.rows.added(vectors)
         point = self.point if len(self.point) else np.full(rows.width or 0, np.nan)
         unknown = np.isnan(point) & (len(used) > 0)
@@ -64,7 +64,7 @@ class Centred:
         return Centred(rows, point), codes
 
     def take(self, codes: IntArray) -> FloatArray:
-        """Return rows as seen from the point."""
+        """Return rows minus the point."""
         return self.rows.take(codes) - self.point
 
 
@@ -73,7 +73,7 @@ COVARIANCES = ("full", "diagonal", "tied")
 
 @dataclass(frozen=True)
 class Gaussian(CodedRows, name="gaussian"):
-    """Normal laws, with means and covariances of their own or a common covariance.
+    """Normal laws with a mean and a covariance for each state, or a common covariance.
 
     With ``N`` points of mean ``y`` and scatter matrix ``W`` in a state, the estimate is
 
@@ -81,9 +81,9 @@ class Gaussian(CodedRows, name="gaussian"):
         covariance  =  (W + s D) / (max(N - 1, 0) + s)
 
     where ``m`` is the mean of all data, and ``D`` the diagonal matrix of the variances within
-    states and, with the weight that ``m`` has, of those of all data. A column that never varies
-    has no influence. Rows that lack entries are judged by those they have; only "diagonal"
-    estimates from them, too.
+    states, mixed with those of all data at the weight of ``m``. A column that never varies has no
+    influence. Incomplete rows are evaluated by their known entries; only "diagonal" estimates from
+    them, too.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Gaussian(CodedRows, name="gaussian"):
     def log_likelihoods(
         self, table: Centred, statistics: FloatArray, codes: IntArray, sets: IntArray
     ) -> FloatArray:
-        """Judge sets of observations, ``(K, m)``, under several estimates: ``(G, m, n)``."""
+        """Return log-likelihoods, (G, m, n), of sets of observations, (K, m), under estimates."""
         laws = self._estimate(statistics, len(table.point))
         return laws.log_densities(table.take(codes), sets)
 
@@ -185,8 +185,7 @@ class Gaussian(CodedRows, name="gaussian"):
         freedom = np.maximum(counts - 1.0, 0.0)
         free = _over_states(freedom)
         inside = np.where(alive & (free > 0), ratio(_over_states(within), free), 1.0)
-        # In so far as the mean is that of all data, so is the variance: all, where a state has
-        # none.
+        # The variance is pooled with the weight of the pooled mean: wholly in a state without data.
         leaning = share(counts, self.prior)
         means = shrunk(counts, sums, self.prior, pooled) / units
         targets = inside + leaning * (1.0 - inside)
@@ -208,7 +207,7 @@ class Gaussian(CodedRows, name="gaussian"):
         return Laws(alive[:, 0], units[:, 0], means, spread)
 
     def _used(self, values: FloatArray) -> BoolArray:
-        """Tell which rows the estimate uses."""
+        """Return which rows the estimate uses."""
         missing = np.isnan(values)
         lacking = missing.all(axis=1) if self.covariance == "diagonal" else missing.any(axis=1)
         return np.asarray(~lacking & (values.shape[1] > 0))
@@ -226,7 +225,7 @@ class Laws(NamedTuple):
         """Log-density of rows under each law, ``(G, R, n)``; NaN is left out.
 
         Leaving out an entry of a normal vector leaves the matching block of its covariance, so
-        rows are taken together by what they lack.
+        rows are grouped by their missing entries.
         """
         number, n, _ = self.means.shape
         logs = np.zeros((number, values.shape[1], n))
@@ -244,7 +243,7 @@ class Laws(NamedTuple):
 
 
 def _distinct(marks: BoolArray) -> BoolArray:
-    """Return the rows of marks that have any, each once."""
+    """Return the distinct rows of marks that have any."""
     marks = marks[marks.any(axis=1)]
     if marks.all():
         return marks[:1]
@@ -258,7 +257,7 @@ def _over_states(values: FloatArray) -> FloatArray:
 
 
 def _drawn(scatter: FloatArray, freedom: FloatArray, target: FloatArray, weight: Any) -> FloatArray:
-    """Draw scatter to a target of some weight; the target alone where there is no scatter."""
+    """Shrink the scatter to a target of some weight; without scatter, return the target."""
     own = ratio(scatter, freedom)
     return np.asarray(own + share(freedom, weight) * (target - own))
 
@@ -325,7 +324,7 @@ def _full_densities(
             constants[i] = _whiten(covariance, whitening[i]) + width * HALF_LOG_2PI
             for k in columns:
                 constants[i] += math.log(laws.units[g, k])
-        for begin in range(0, number, BLOCK):  # side by side, each in the same order
+        for begin in range(0, number, BLOCK):  # together, each in the same order
             size = min(BLOCK, number - begin)
             for k in range(width):
                 unit = laws.units[g, columns[k]]
@@ -361,7 +360,7 @@ def _diagonal_densities(
     last: int,
     logs: FloatArray,
 ) -> None:
-    """Do the same where columns are independent."""
+    """Write the log-densities of rows where columns are independent."""
     for g in members:
         own = sets[g]
         for i in range(laws.means.shape[1]):

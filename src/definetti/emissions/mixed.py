@@ -21,7 +21,7 @@ from definetti.emissions.symbols import Categorical
 from definetti.emissions.tables import Chunks, new_codes
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
-NUMBERS = ("flags", "counts", "integers", "numbers")  # each holds the one before
+NUMBERS = ("flags", "counts", "integers", "numbers")  # each includes the one before
 LAWS: dict[str, type[Emission]] = {
     "numbers": Gaussian, "integers": Gaussian, "counts": Poisson, "switches": Bernoulli,
     "flags": Bernoulli,
@@ -29,10 +29,10 @@ LAWS: dict[str, type[Emission]] = {
 
 
 def kind(values: Any) -> str:
-    """Tell what a series, an array or a list of single values holds.
+    """Return the kind of values in a series, an array or a list of single values.
 
-    Values tell, not their type: 2.0 is a whole number, since a gap among whole numbers makes many
-    a library write them so. "flags" are whole numbers, too, of which there are 0 and 1 alone.
+    Values decide, not their type: 2.0 is a whole number, since many libraries turn whole numbers
+    into floats where one is missing. "flags" are whole numbers that are all 0 or 1.
     """
     series = values
     if not isinstance(values, (nw.Series, list, tuple, np.ndarray)):
@@ -74,7 +74,7 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
     known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     if not known.size:
         return "nothing"
-    # Infinity is no whole number, so that the law of numbers refuses it with its row.
+    # Infinity is not a whole number, so that `Gaussian` refuses it and names its row.
     if known.dtype.kind == "f" and (np.isinf(known) | (np.floor(known) != known)).any():
         return "numbers"
     if known.min() < 0:
@@ -83,12 +83,12 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
 
 
 def emission_for(kind_: str) -> Emission:
-    """Return an emission for a column of a kind."""
+    """Return the emission for a column of some kind."""
     return LAWS.get(kind_, Categorical)()
 
 
 class Column(NamedTuple):
-    """A column by itself: its name, the law of its values, and their table."""
+    """A column: its name, the emission of its values, and their table."""
 
     name: Hashable
     emission: Emission
@@ -97,7 +97,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Rows of codes, one for each column; adding rows makes a new table."""
+    """Rows of codes, one code for each column; adding rows makes a new table."""
 
     columns: tuple[Column, ...] = ()
     chunks: Chunks = field(default_factory=Chunks)  # the code of each value in its column's table
@@ -125,7 +125,7 @@ class Columns:
 
 
 class Given(NamedTuple):
-    """Observations on their way into a table, column by column."""
+    """Observations read column by column, before they are coded."""
 
     values: Mapping[Hashable, Any]  # of each column, ``length`` of them
     length: int
@@ -169,7 +169,7 @@ def _value(row: Any, key: Any) -> Any:
 
 @dataclass(frozen=True)
 class Mixed(Emission, name="mixed"):
-    """Columns of several kinds, independent given the state; each may be missing by itself.
+    """Columns of several kinds, independent given the state; each value may be missing.
 
     Observations are a data frame, or a list of dictionaries or of tuples.
 
@@ -177,8 +177,8 @@ class Mixed(Emission, name="mixed"):
     ----------
     columns : dict or "auto", default "auto"
         The emission of each column, by its name, or by its place where rows are tuples; columns
-        that it does not name are left out. "auto" takes all columns, and goes by what the first
-        data hold: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
+        that it does not name are left out. "auto" takes all columns, and chooses by the first
+        data: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
         True and False or 0 and 1 alone, `Categorical` for text and categories. Later data might
         have led to another choice: ``ConformalHMM(model="auto")`` and a dictionary are exact.
     closed : bool, default False
@@ -232,7 +232,7 @@ class Mixed(Emission, name="mixed"):
         return table.encoded(given, name)
 
     def decode(self, table: Columns, codes: IntArray) -> npt.NDArray[Any]:
-        """Return dictionaries or tuples, as they came; whole numbers come back as floats."""
+        """Return dictionaries or tuples, as given; whole numbers are returned as floats."""
         names = [column.name for column in table.columns]
         parts = zip(table.columns, table.take(codes.ravel()), strict=True)
         values = [column.emission.decode(column.table, part).tolist() for column, part in parts]
@@ -245,7 +245,7 @@ class Mixed(Emission, name="mixed"):
     def statistics(
         self, table: Columns, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        """Return those of the columns, ``(n_states, number of columns, the widest of them)``."""
+        """Return statistics of the columns, ``(n_states, number of columns, largest width)``."""
         own = zip(self.laws(table), table.columns, table.take(codes), strict=False)
         parts = [law.statistics(column.table, part, states, n_states) for law, column, part in own]
         widest = max((part.shape[1] for part in parts), default=0)
@@ -289,7 +289,7 @@ class Mixed(Emission, name="mixed"):
         return [f"{law} for {', '.join(names)}" for law, names in laws.items()]
 
     def _columns(self, given: Given, name: str) -> tuple[Column, ...]:
-        """Settle on the columns, by what the user says or by what is there."""
+        """Return the columns, as given by the user or inferred from the data."""
         if self.columns != "auto":
             return tuple(Column(key, emission, None) for key, emission in self.columns.items())
         kinds = {key: kind(values) for key, values in given.values.items()}
@@ -301,7 +301,7 @@ class Mixed(Emission, name="mixed"):
         return tuple(Column(key, emission_for(kind_), None) for key, kind_ in kinds.items())
 
     def _check(self, table: Columns, given: Given, name: str) -> None:
-        """Refuse rows that have other columns than the table."""
+        """Refuse rows whose columns differ from those of the table."""
         known = [column.name for column in table.columns]
         lacking = [key for key in known if key not in given.values and not given.sparse]
         whole = self.closed or self.columns == "auto"
@@ -316,7 +316,7 @@ class Mixed(Emission, name="mixed"):
 
 @dataclass(frozen=True)
 class FixedMixed(Mixed):
-    """Columns whose laws no longer change; a column never met in training has none."""
+    """Columns with fixed laws; a column absent from training has none."""
 
     fixed: tuple[Emission, ...] = ()
 

@@ -21,7 +21,7 @@ from definetti.emissions.tables import CodedRows, Rows, Vectors, entry_sums, rat
 
 @dataclass(frozen=True)
 class Entrywise(CodedRows, ByState):
-    """A law that is known by how many entries there are in each column, and by their sums."""
+    """A law determined by the number and the sum of the entries in each column."""
 
     prior: float = 0.5
 
@@ -32,12 +32,12 @@ class Entrywise(CodedRows, ByState):
     def logs(
         self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: FloatArray
     ) -> FloatArray:
-        """Judge rows, ``(R, d)``, in each state, given its statistics and their sum: ``(R, n)``."""
+        """Return log-likelihoods, (R, n), of rows, (R, d), given statistics and their sum."""
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        """Return how many entries there are in each column, and their sums, ``(n_states, 2 d)``."""
+        """Return the number of entries in each column, and their sums, ``(n_states, 2 d)``."""
         return entry_sums(table.take(codes), states, n_states)
 
     def judge_rows(
@@ -53,7 +53,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
     """On or off, 1 or 0, in one or more columns, independent given the state.
 
     A column is on in a state with probability ``(S + 2p m) / (N + 2p)``, where ``S`` of its ``N``
-    observations are on, and ``m`` is the part of all observations that are. A column that is
+    observations are on, and ``m`` is the fraction of all observations that are. A column that is
     always on, or always off, has no influence.
 
     Parameters
@@ -92,7 +92,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
 
 
 def _logs(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
-    """Take logarithms, but let what is never seen in any state speak for none of them."""
+    """Return logarithms of shrunk means; 0 where a value is never seen in any state."""
     with np.errstate(divide="ignore"):
         return np.where(pooled > 0, np.log(shrunk(counts, sums, prior, pooled)), 0.0)
 
@@ -156,7 +156,7 @@ class Poisson(Entrywise, name="poisson"):
 
 @kernel
 def _log_poisson(values: FloatArray, rates: FloatArray, pooled: FloatArray) -> FloatArray:
-    """Judge rows of counts, ``(R, d)``, at rates ``(n, d)``; leave out NaN and columns of zeros."""
+    """Return log-likelihoods of counts, (R, d), at rates (n, d), without NaN and zero columns."""
     logs = np.zeros((len(values), len(rates)))
     for k in range(values.shape[1]):
         if pooled[k] == 0.0:

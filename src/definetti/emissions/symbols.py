@@ -1,4 +1,4 @@
-"""Observations that are symbols: labels, or words, many of them never seen before."""
+"""Emissions of symbols: labels, or words, many of them never seen before."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ LETTERS = 3  # of a word's end
 
 
 class Counted(ByState):
-    """A law of symbols that is known by how often each of them occurs in each state."""
+    """A law of symbols determined by their counts in each state."""
 
     symbols = True
 
     @abstractmethod
     def fix_counts(self, table: Any, counts: FloatArray) -> Counted:
-        """Return the law fixed on how often each symbol of a table occurs, ``(n_states, m)``."""
+        """Return the law fixed on the counts of each symbol of a table, ``(n_states, m)``."""
 
     @property
     def fixed_by_counts(self) -> bool:
-        """Whether `fix_counts` is written for this very class, not for one that it derives from."""
+        """Whether `fix_counts` is defined in this class itself, not inherited."""
         return "fix_counts" in vars(type(self))
 
     def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
-        if not self.fixed_by_counts:  # what a derived class does is its own affair
+        if not self.fixed_by_counts:  # a derived class may have another law
             return super().fix(table, codes, states, labels)
         return self.fix_counts(table, count_symbols(codes, len(table), states, len(labels)))
 
     def gathered(self, table: Any, counts: FloatArray) -> FloatArray:
-        """Return the statistics that follow from how often each symbol of a table occurs."""
+        """Return the statistics that follow from the counts of each symbol of a table."""
         width, cells = self.cells(table, np.arange(counts.shape[1]))
         gathered = np.zeros((width, len(counts)))
         np.add.at(gathered, cells, counts.T)
@@ -52,12 +52,12 @@ class Counted(ByState):
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        """Return how often each symbol occurs in each state, ``(n_states, number of cells)``."""
+        """Return the counts of symbols in each state, ``(n_states, number of cells)``."""
         width, symbols = self.cells(table, codes)
         return count_symbols(symbols, width, states, n_states)
 
     def cells(self, table: Any, codes: IntArray) -> tuple[int, IntArray]:
-        """Return how many cells symbols are counted in, and the cell of each."""
+        """Return the number of cells that symbols are counted in, and the cell of each."""
         return len(table.labels), codes
 
 
@@ -127,11 +127,11 @@ class FixedCategorical(Categorical):
     A law that spreads over all symbols met so far would depend on the order of the blocks.
     """
 
-    known: tuple[int, ...] = ()  # the codes of the symbols that it was trained on
+    known: tuple[int, ...] = ()  # the codes of the symbols in the training data
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         number = len(self.known)
-        place = np.full(len(table) + 1, number)  # that of all others
+        place = np.full(len(table) + 1, number)  # the cell of all others
         place[list(self.known)] = np.arange(number)
         place[MISSING] = MISSING
         return number + 1, place[codes]
@@ -145,14 +145,14 @@ def decode_symbols(table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
 
 
 def count_symbols(codes: IntArray, width: int, states: IntArray, n_states: int) -> FloatArray:
-    """Count how often each of so many symbols occurs in each state, ``(n_states, width)``."""
+    """Count the occurrences of `width` symbols in each state, ``(n_states, width)``."""
     seen = codes != MISSING
     counts = np.bincount(states[seen] * width + codes[seen], minlength=n_states * width)
     return counts.reshape(n_states, width).astype(np.float64)
 
 
 def judge_symbols(counts: FloatArray, prior: float, codes: IntArray) -> FloatArray:
-    """Judge symbols by how often each occurred in each state: ``codes.shape + (n_states,)``."""
+    """Return log-likelihoods of symbols from counts: ``codes.shape + (n_states,)``."""
     # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
     logs = np.zeros((counts.shape[1] + 1, len(counts)))
     logs[:-1] = log_frequencies(counts, prior).T
@@ -161,7 +161,7 @@ def judge_symbols(counts: FloatArray, prior: float, codes: IntArray) -> FloatArr
 
 @kernel
 def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
-    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform."""
+    """Return log-frequencies of rows of counts plus a prior; a row of zeros becomes uniform."""
     rows, columns = counts.shape
     logs = np.empty((rows, columns))
     for i in range(rows):
@@ -190,7 +190,7 @@ class Lexicon(Saved):
         return len(self.shape_of)
 
     def _saved(self) -> dict[str, Any]:
-        return {"words": self.words}  # of which all else follows
+        return {"words": self.words}  # from which all else follows
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> Lexicon:
@@ -214,7 +214,7 @@ class Lexicon(Saved):
         return lexicon, lexicon.words.encode_missing(text)
 
     def _grown(self, words: Alphabet) -> Lexicon:
-        """Take in an alphabet that goes on where this one ends; only new words are looked at."""
+        """Return the lexicon of an alphabet that extends this one; only new words are inspected."""
         new = [shape(str(word)) for word in islice(words.codes, len(self), None)]
         shapes = self.shapes.extended(new)
         shape_of = np.concatenate([self.shape_of, shapes.encode(new, "shapes")])
@@ -229,13 +229,13 @@ EMPTY = Lexicon()
 
 
 def shape(word: str) -> tuple[str, str]:
-    """Return what a word is made of and, where that is letters, its end."""
+    """Return the material of a word and, where that is letters, its ending."""
     material = made_of(word)
     return material, "" if material in ("number", "sign") else word[-LETTERS:].lower()
 
 
 def made_of(word: str) -> str:
-    """Tell what a word is made of."""
+    """Return the material of a word, one of `MATERIALS`."""
     if any(letter.isdigit() for letter in word):
         return "number"
     if not any(letter.isalpha() for letter in word):
@@ -249,15 +249,15 @@ def made_of(word: str) -> str:
 class Words(Counted, name="words"):
     """Relative frequencies of words in each state, with a rule for words that are rare.
 
-    A word met once in a state tells of it no more than the word's shape does: its last three
+    A word that occurs once in a state carries no more information than its shape: its last three
     letters, and whether it has a capital, all capitals, digits, or no letters at all. With ``c``
     its count in a state that has ``N`` words, ``D`` of them distinct, and ``K`` known words of its
     shape, its probability is
 
         P(word)  =  (max(c - 1, 0) + (D + w) q(shape) / K) / (N + w)
 
-    where ``q`` is made in the same way of the shapes of the ``D`` distinct words, and rests in
-    turn on what they are made of. This is absolute discounting (Ney, Essen and Kneser 1994). The
+    where ``q`` is estimated in the same way from the shapes of the ``D`` distinct words, and backs
+    off to their materials. This is absolute discounting (Ney, Essen and Kneser 1994). The
     discount is one since a candidate puts the new word into the state that it proposes.
 
     Parameters
@@ -323,8 +323,8 @@ class Words(Counted, name="words"):
     def _backed_off(
         self, counts: FloatArray, shown: BoolArray, law: FloatArray, parent: IntArray
     ) -> FloatArray:
-        """Take one from each count and give it out again by the law of the parents."""
-        # Counted where they occur, not where they are listed, so that nothing but counts matters.
+        """Discount each count by one and redistribute the discounts by the law of the parents."""
+        # Words are counted if they occur, not if they are listed, so that only counts matter.
         known = np.bincount(parent[shown], minlength=law.shape[1])
         per_child = (law / np.maximum(known, 1))[:, parent]
         total = counts.sum(axis=1, keepdims=True)
@@ -335,19 +335,19 @@ class Words(Counted, name="words"):
 
 @dataclass(frozen=True)
 class Text(Words, name="text"):
-    """Relative frequencies; the rule of `Words` for rare ones where much of the text is rare.
+    """Relative frequencies; the rule of `Words` where many words of a text are rare.
 
-    The choice depends only on how often each word comes in the completed sequence, which no
+    The choice depends only on the counts of words in the completed sequence, which no
     rearrangement changes.
 
     Parameters
     ----------
     prior, weight : as in `Words`; the prior is that of `Categorical`, too
     rare : float, default 0.05
-        The share of words met once only above which words are taken for such. It is about the
-        chance that the next word is new (Good 1953).
+        The rule of `Words` applies if the share of words that occur once is above this. The share
+        is about the chance that the next word is new (Good 1953).
     few : int, default 50
-        So many distinct words, or fewer, are labels, however short the sequence.
+        So many distinct words, or fewer, are treated as labels, however short the sequence.
 
     Examples
     --------
@@ -368,7 +368,7 @@ class Text(Words, name="text"):
         checked_prior(self.few, "few")
 
     def is_words(self, statistics: FloatArray) -> bool:
-        """Tell whether counts, ``(n_states, number of words)``, are those of words."""
+        """Return whether counts, ``(n_states, number of words)``, are of words, not labels."""
         counts = statistics.sum(axis=0)
         once = np.count_nonzero(counts == 1)
         return bool(np.count_nonzero(counts) > self.few and once > self.rare * counts.sum())
@@ -381,7 +381,7 @@ class Text(Words, name="text"):
         return judge_symbols(rows, float(self.prior), codes)
 
     def fix_counts(self, table: Lexicon, counts: FloatArray) -> Words | FixedLabels:
-        """Settle on counts which of the two it is."""
+        """Return the law of words or that of labels, chosen by counts."""
         if self.is_words(counts):
             return Words(self.prior, self.weight)
         fixed = Categorical(self.prior).fix_counts(table, counts)
@@ -390,7 +390,7 @@ class Text(Words, name="text"):
 
 @dataclass(frozen=True)
 class FixedLabels(FixedCategorical):
-    """Text that was found to be labels, in a fixed alphabet."""
+    """Text treated as labels, in a fixed alphabet."""
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         return Text().encode(observations, table, name)

@@ -20,10 +20,10 @@ from definetti.emissions.base import Emission, Labels
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Observations that are vectors, on their way into a table."""
+    """Observations that are vectors, before they are added to a table."""
 
     values: FloatArray  # (k, width), NaN where one is missing; no column if all are
-    name: str  # what the user calls them, for messages
+    name: str  # the argument's name, for messages
     columns: Labels | None = None
     flat: bool = False  # whether each came as a number, not as a row
 
@@ -32,7 +32,7 @@ class Vectors:
         return int(self.values.shape[1])
 
     def refuse(self, wrong: npt.NDArray[np.bool_], remedy: str) -> None:
-        """Refuse values if any is wrong, naming the first of them."""
+        """Raise an error that names the first wrong value, if there is one."""
         if wrong.any():
             row, column = np.argwhere(wrong)[0].tolist()
             label = column if self.columns is None else self.columns[column]
@@ -90,7 +90,7 @@ def _listed(observations: Any, name: str) -> Vectors:
 
 
 def _rows(items: list[Any], name: str) -> FloatArray:
-    """Read row by row, which tells what is wrong with which."""
+    """Read row by row, so that errors name the row."""
     rows: list[list[float] | None] = []
     for row, item in enumerate(items):
         if is_missing(item):
@@ -191,7 +191,7 @@ class Rows:
         return rows[..., 0] if self.flat and self.width == 1 else rows
 
     def first_gap(self, codes: IntArray) -> tuple[int, Hashable] | None:
-        """Return row and column of the first gap in rows that are there, if any has one."""
+        """Return row and column of the first gap in rows that are not missing, if there is one."""
         gaps = np.argwhere(np.isnan(self.take(codes)) & (codes != MISSING)[:, None])
         if not len(gaps):
             return None
@@ -219,7 +219,7 @@ class Rows:
         return new
 
     def added(self, vectors: Vectors) -> tuple[Rows, IntArray]:
-        """Return a table that also holds what was read, and its codes."""
+        """Return a table that also holds new vectors, and their codes."""
         present = np.asarray(~np.isnan(vectors.values).all(axis=1))
         codes = new_codes(present, len(self))
         if not present.any():
@@ -231,12 +231,12 @@ class Rows:
 
 
 def new_codes(present: npt.NDArray[np.bool_], known: int) -> IntArray:
-    """Return the codes of new rows, those that are there numbered on from those known."""
+    """Return the codes of new rows: present rows are numbered on from `known`."""
     return np.where(present, known + present.cumsum() - 1, MISSING)
 
 
 def check_columns(given: Sequence[Hashable], known: Sequence[Hashable], name: str) -> None:
-    """Refuse other columns than those known."""
+    """Raise an error if columns differ from the known ones."""
     lacking = [column for column in known if column not in given]
     excess = [column for column in given if column not in known]
     if lacking or excess or not known:
@@ -248,7 +248,7 @@ def check_columns(given: Sequence[Hashable], known: Sequence[Hashable], name: st
 
 
 class CodedRows(Emission):
-    """The coding that emissions of vectors share: each row is a thing of its own."""
+    """The coding that emissions of vectors share: each row has a code of its own."""
 
     infinite: ClassVar[bool] = False  # whether infinite numbers are allowed
 
@@ -273,7 +273,7 @@ class CodedRows(Emission):
 
 @dataclass(frozen=True, eq=False)
 class Raw(Saved):
-    """Observations with their place as their code, given back as they came."""
+    """Observations with their place as their code, returned unchanged."""
 
     chunks: Chunks = field(default_factory=Chunks)
     schema: dict[str, Any] | None = None  # of a frame; None where there was none
@@ -287,7 +287,7 @@ class Raw(Saved):
         return 1 if self.schema is None else len(self.schema)
 
     def _saved(self) -> dict[str, Any]:
-        # A frame without rows says it all.
+        # A frame without rows holds the schema and the library.
         empty = None if self.schema is None else self.take(NONE)
         return {"chunks": self.chunks, "frame": empty}
 
@@ -338,7 +338,7 @@ class Raw(Saved):
         return flat.reshape(codes.shape)
 
     def first_gap(self, codes: IntArray) -> tuple[int, str] | None:
-        """Return row and column of the first gap in rows that are there, if any has one."""
+        """Return row and column of the first gap in rows that are not missing, if there is one."""
         values = self.chunks.take(codes, self.width, missing=None)
         for row in np.flatnonzero(codes != MISSING).tolist():
             for column, value in zip(self.schema or (), values[row], strict=False):
@@ -348,7 +348,7 @@ class Raw(Saved):
 
 
 def is_raw(observations: Any) -> bool:
-    """Tell frames and text, to be kept as they came, from rows of numbers."""
+    """Return whether observations are frames or text, to be kept unchanged."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return True
@@ -367,7 +367,7 @@ def summed(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
 
 
 def entry_sums(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
-    """Count the entries that are there, then sum them: ``(n_states, 2 · width)``."""
+    """Count the entries that are not missing, then sum them: ``(n_states, 2 · width)``."""
     seen = ~np.isnan(values)
     both = np.concatenate([seen, np.where(seen, values, 0.0)], axis=1)
     return summed(both, states, n_states)
@@ -383,12 +383,12 @@ def shrunk(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArra
 
 
 def share(counts: FloatArray, prior: Any) -> FloatArray:
-    """Weight of the pseudo-observations in an estimate from so many observations."""
+    """Return the weight of pseudo-observations in an estimate from so many observations."""
     return np.where(counts + prior > 0, ratio(prior, counts + prior), 1.0)
 
 
 def ratio(numerator: Any, denominator: Any) -> FloatArray:
-    """Divide, with 0 where there is nothing to divide by."""
+    """Divide, with 0 where the denominator is not positive."""
     there = np.greater(denominator, 0)
     quotient = np.zeros(np.broadcast_shapes(np.shape(numerator), there.shape))
     return np.asarray(np.divide(numerator, denominator, out=quotient, where=there))

@@ -19,16 +19,16 @@ from definetti.emissions.mixed import Columns, Mixed
 from definetti.emissions.rates import Bernoulli, Poisson
 
 FLOOR = 1e-4  # the least probability of a class, so that no observation rules a state out
-MOST_CATEGORIES = 20  # columns that one column of symbols becomes
+MOST_CATEGORIES = 20  # largest number of columns for one column of symbols
 
 
 class Classes(ABC):
-    """A trained classifier as plain arrays; each row is judged by itself, whatever the batch."""
+    """A trained classifier as plain arrays; the result of a row does not depend on its batch."""
 
     @property
     @abstractmethod
     def number(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
 
     @abstractmethod
     def logits(self, features: FloatArray) -> FloatArray:
@@ -60,7 +60,7 @@ class Linear(Classes):
         with _one_thread():
             fitted = LogisticRegression(max_iter=300).fit((filled - means) / scale, classes)
         weights, intercepts = fitted.coef_.T, fitted.intercept_
-        if weights.shape[1] == 1:  # of two classes the second one alone
+        if weights.shape[1] == 1:  # scikit-learn has the second of two classes alone
             weights, intercepts = weights * [[0.0, 1.0]], intercepts * [0.0, 1.0]
         weights = weights / scale[:, None]
         return cls(weights, intercepts - means @ weights, means)
@@ -75,13 +75,13 @@ class Boosted(Classes):
     """Gradient-boosted trees."""
 
     width: int
-    start: FloatArray  # (k,) what the trees are added to
+    start: FloatArray  # (k,) logits before any tree
     roots: IntArray  # (trees,) the first node of each tree
     columns: IntArray  # (trees,) the class that each adds to
-    children: IntArray  # (nodes, 2) where the left and the right branch lead; -1 at a leaf
-    features: IntArray  # (nodes,) the feature that decides
+    children: IntArray  # (nodes, 2) left and right child; -1 at a leaf
+    features: IntArray  # (nodes,) the feature compared
     thresholds: FloatArray  # (nodes,) the largest value that goes left
-    values: FloatArray  # (nodes,) what a leaf adds
+    values: FloatArray  # (nodes,) the value that a leaf adds
     missing_left: npt.NDArray[np.bool_]  # (nodes,)
 
     @property
@@ -110,7 +110,7 @@ class Boosted(Classes):
         children[leaf] = -1
         start = np.ravel(fitted._baseline_prediction).astype(np.float64)
         columns = np.tile(np.arange(per_stage), len(trees) // per_stage)
-        if per_stage == 1:  # of two classes the second one alone
+        if per_stage == 1:  # scikit-learn has the second of two classes alone
             start, columns = start * [0.0, 1.0], columns + 1
         return cls(
             features.shape[1], start, roots, columns, children,
@@ -130,12 +130,12 @@ class Boosted(Classes):
 class TrainedClasses:
     """A classifier trained on some states: ``likelihood(y | i) ∝ Pr(i | y) / Pr(i)``.
 
-    A state that it was not trained on has the likelihood one: the chain alone decides on it.
+    A state absent from training has the likelihood one: the chain alone decides on it.
     """
 
     classes: Classes
-    states: IntArray  # (k,) those that it was trained on
-    log_frequencies: FloatArray  # (k,) how often they came there
+    states: IntArray  # (k,) the states in the training data
+    log_frequencies: FloatArray  # (k,) their log-frequencies in training
     categories: tuple[int, ...]  # features of each column of symbols; 0 for numbers
 
     @classmethod
@@ -163,7 +163,7 @@ class TrainedClasses:
     def log_likelihood(
         self, coding: Emission, table: Any, n_states: int, codes: IntArray
     ) -> FloatArray:
-        """Judge observations: ``codes.shape + (n_states,)``."""
+        """Return log-likelihoods of observations: ``codes.shape + (n_states,)``."""
 
         def judge(distinct: IntArray) -> FloatArray:
             features = features_of(coding, table, distinct, self.categories)
@@ -178,8 +178,8 @@ class TrainedClasses:
 class Tempered(Wrapped):
     """A fixed emission whose likelihood, or that of a classifier, is raised to a power.
 
-    Observations that depend on each other given the states say less than their likelihoods claim: a
-    power below one says so. The power zero leaves the observations out.
+    Observations that depend on each other given the states carry less information than their
+    likelihoods claim: a power below one accounts for it. The power zero leaves them out.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class Tempered(Wrapped):
 
 
 def is_tabular(emission: Emission) -> bool:
-    """Tell whether observations are numbers, or rows of numbers and symbols."""
+    """Return whether observations are numbers, or rows of numbers and symbols."""
     return isinstance(emission, (Gaussian, Poisson, Bernoulli, Mixed))
 
 
@@ -238,11 +238,11 @@ def _categories(table: Any, codes: IntArray) -> tuple[int, ...]:
 def _check_width(features: FloatArray, width: int) -> None:
     """Refuse rows of another width, which a kernel would read beyond."""
     if features.shape[1] != width:
-        raise ValueError(f"observations have {features.shape[1]} features, trained were {width}")
+        raise ValueError(f"observations have {features.shape[1]} features, training had {width}")
 
 
 def _one_thread() -> Any:
-    """Keep scikit-learn to one thread: more make so small a fit slower, twenty times at worst."""
+    """Limit scikit-learn to one thread: more make small fits up to twenty times slower."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)

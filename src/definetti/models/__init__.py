@@ -1,4 +1,4 @@
-"""What stands behind the score: one kind of model a file, one contract."""
+"""Models whose estimates scores are computed from, one kind a file."""
 
 from definetti.models.base import Estimate as Estimate
 from definetti.models.base import Model as Model

@@ -46,8 +46,8 @@ class Estimate(Protocol):
     def log_emission(self, windows: Windows) -> FloatArray:
         """Log-likelihood of the observations of the window given its states: ``(B,)``.
 
-        Of a model that knows states alone, up to a term that is the same for all states: what
-        their log-probability gains by the observations.
+        A model of states alone returns it up to a term that is the same for all states: the
+        log-probability of the states given the observations, minus that without them.
         """
         ...
 
@@ -58,19 +58,19 @@ class Estimate(Protocol):
     def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
         """Log-probability of each last state, ``(B, n)``, and of each state given the next one.
 
-        The latter has the shape ``(B, h − 1, n, n)``, state by next state; along a path all add
-        up to `log_posterior`.
+        The latter has the shape ``(B, h − 1, n, n)``, state by next state; along a path their
+        sum is `log_posterior`.
         """
         ...
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
-        """Observations as they came."""
+        """Observations in their original form."""
         ...
 
 
 def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
-    """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
-    values = np.asarray(probabilities, dtype=np.float64)  # it may be that of a user's own model
+    """Return the probability of the window's state at each step: ``(B, h)``."""
+    values = np.asarray(probabilities, dtype=np.float64)  # a user's own model may return any type
     check_shape(values, (*states.shape, *values.shape[2:3]), "the model's probabilities")
     check_indices(states, 0, values.shape[2] if values.ndim == 3 else 0, "states")
     return _at_states(values, states)
@@ -87,15 +87,15 @@ def _at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
 
 
 class Model(ABC):
-    """What stands behind the score: an `Estimate` for every completed sequence, Step 2.
+    """A rule that returns an `Estimate` for every completed sequence, Step 2.
 
-    Whoever writes `emission_` and `estimate` has a model; all else has a default that is safe.
+    A subclass must define `emission_` and `estimate`; all other methods have safe defaults.
 
     Attributes
     ----------
-    states, table : the labels and the observations that the model knows already, if it does
-    fixed : whether the estimate is the same for every completed sequence, and depends on nothing
-        but what it is asked about: not on what else was observed
+    states, table : the labels and the observations known to the model beforehand, if any
+    fixed : whether the estimate is the same for every completed sequence: the probabilities of a
+        window depend on that window alone, not on other observations
     """
 
     states: Labels | None = None
@@ -105,7 +105,7 @@ class Model(ABC):
     @property
     @abstractmethod
     def emission_(self) -> Emission:
-        """How observations are told apart, and counted."""
+        """The emission, which codes observations and sums up their statistics."""
 
     @abstractmethod
     def estimate(
@@ -113,45 +113,44 @@ class Model(ABC):
     ) -> Estimate:
         """Return the estimate for a completed sequence, given its history's statistics.
 
-        It is a function of what all rearrangements share: the counts of the completed sequence.
+        It must depend only on what all rearrangements share: the counts of the completed sequence.
 
         Parameters
         ----------
         completion : the history and the candidate; `Completion.pooled_transitions` counts the steps
             of all segments, the candidate's included
-        table : the observations by code, those of the candidate included
-        statistics : those of the history alone, of the shape that
-            ``emission_.statistics(table, completion.observations, completion.states, n)`` has, to
-            which these are to be added
-        labels : those of the states, those of the candidate included
+        table : the observations by code, the candidate's included
+        statistics : statistics of the history alone; those of the candidate are to be added:
+            ``emission_.statistics(table, completion.observations, completion.states, n)``
+        labels : labels of the states, the candidate's included
         """
 
     @property
     def ordered(self) -> bool:
-        """Whether states are known by the order of columns alone, and so must be declared."""
+        """Whether states are identified by column order alone, so that they must be declared."""
         return self.emission_.ordered
 
     @property
     def knows_states(self) -> bool:
-        """Whether it is fixed already, and knows which of its states is which."""
+        """Whether the model is fixed, with its states named or identified by column order."""
         return self.fixed and (self.states is not None or self.ordered)
 
     def check(self) -> None:
-        """Refuse parameters that make no model."""
+        """Raise an error if a parameter is invalid."""
 
     def check_ready(self) -> None:
-        """Refuse, of a fixed model, to be asked what it cannot answer, once all data are read."""
+        """Raise an error if a fixed model is incomplete once all data are read."""
 
     def infer_types(self, observations: Any) -> Kinds | None:
-        """Return what of observations the choice of a law goes by; None where nothing does."""
+        """Return the kinds of values that the emission is chosen by; None if it is not chosen."""
         return None
 
     def choose(self, kinds: Kinds | None) -> Model:
-        """Return the model for what is observed."""
+        """Return the model for observations of these kinds."""
         return self
 
     def with_states(self, labels: Labels) -> Model:
-        """Return the model, one whose columns are ordered, that knows how many states there are."""
+        """Return the model for so many states, if they are identified by column order."""
         return self
 
     def trained(self, history: History, table: Any, labels: Labels) -> Model:
@@ -166,34 +165,34 @@ class Model(ABC):
         labels: Labels,
         lengths: Sequence[int] = (),
     ) -> Model:
-        """Return the model fixed on rows that do not calibrate; a rule may choose among several.
+        """Return the model fixed on rows outside calibration; a rule may choose among several.
 
         Parameters
         ----------
         chosen : what `choose` returned for the observations
-        lengths : of the segments, or the series, that the rows consist of
+        lengths : lengths of the segments, or the series, that the rows consist of
         """
         return chosen.trained(history, table, labels)
 
     def describe(self, columns: Sequence[str]) -> list[str]:
-        """Say, for people who do not read Python, what law the columns have."""
+        """Describe the law of the columns in plain words."""
         return self.emission_.describe(columns)
 
     def describe_choice(self, horizon: int) -> str:
-        """Say what was chosen among several models for windows of so many steps, if anything."""
+        """Describe the choice among several models for windows of `horizon` steps, if any."""
         return ""
 
 
 class GivesModel(ABC):
-    """Something fitted that can stand behind the score of another estimator."""
+    """A fitted estimator whose model another estimator can use."""
 
     @abstractmethod
     def fixed_model(self) -> Model:
-        """Return its model, fixed on all that it was fitted on."""
+        """Return the estimator's model, fixed on all data of the fit."""
 
 
 def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str:
-    """Say what a model takes each column for, and what it was fixed on."""
+    """Describe a model's law of each column, and the rows that fixed the model."""
     parts = model.describe(columns) or ["a Markov chain, nothing observed"]
     if fixed_on:
         parts.append(f"fixed on the first {fixed_on:,} rows")

@@ -1,10 +1,10 @@
-"""Fitted models of many candidates, one for each, made of what they share.
+"""Fit the models of many candidates together, computing shared parts once.
 
-Candidates add a few counts to the same history. Of the transition matrix each changes the rows of
-the states that it leaves, and of the law of the observations the columns of the states that it
-comes to: few different ones, which are worked out once. What follows for the law of each state
-depends on the emission, which is recognised by its type; one of another type, derived from a
-built-in one or not, is judged by its `log_likelihood` for each candidate.
+Candidates add a few counts to the same history. Each changes the rows of the transition matrix of
+the states that it leaves, and the observation laws of the states that it enters: few distinct
+ones, computed once each. How a state's law changes depends on the emission, which is recognised by
+its type; for an emission of another type, derived from a built-in one or not, `log_likelihood` is
+called for each candidate.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from definetti.models.base import Estimate, Model
 from definetti.models.forward_backward import Chain, ChainWindows
 from definetti.models.hmm import HMM, pooled_matrix, probabilities, spread
 
-LONGEST = 40  # steps, the choice of some of which is written as one number
+LONGEST = 40  # steps; a subset of them is written as the bits of one number
 # The law of a state depends on its own statistics, and on their sum over all states.
 BY_STATE = (Categorical, FixedCategorical, FixedLabels, Words, Text, Bernoulli, Poisson)
-# Statistics are all there is to the law once it is fixed, whatever else the table holds.
+# Once fixed, the law depends on its statistics alone, whatever else the table holds.
 BY_SUMS = (Gaussian, Bernoulli, Poisson, LogLikelihood)
 
 
@@ -50,12 +50,12 @@ class Estimates(Protocol):
     def __len__(self) -> int: ...
 
     def at(self, models: IntArray) -> Estimate:
-        """Return an estimate whose window ``b`` is judged under the model ``models[b]``."""
+        """Return an estimate that applies the model ``models[b]`` to window ``b``."""
         ...
 
 
 class EstimateList:
-    """Estimates of any kind, at least one, each made by itself."""
+    """A list of at least one estimate, of any kind."""
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self.estimates = estimates
@@ -71,7 +71,7 @@ class EstimateList:
 
 
 def _joined(method: str) -> Callable[..., Any]:
-    """Return a method that puts an answer together from those of several estimates."""
+    """Return a method that combines the results of several estimates, window by window."""
 
     def join(self: _ByWindow, windows: Windows, *arguments: Any) -> Any:
         joined: list[FloatArray] = []
@@ -92,7 +92,7 @@ def _joined(method: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class _ByWindow:
-    """Windows judged by different estimates."""
+    """An estimate that applies one of several estimates to each window."""
 
     estimates: Sequence[Estimate]
     models: IntArray
@@ -115,16 +115,16 @@ class _ByWindow:
 
 @dataclass(frozen=True, eq=False)
 class ChainEstimates(Chain):
-    """Hidden Markov models of ``G`` candidates, for a known choice of observations.
+    """Hidden Markov models of ``G`` candidates, with the likelihoods of listed observations.
 
     Attributes
     ----------
     transitions : (G, n, n) row-stochastic matrices
     codes : (m + 1,) the codes of all observations in the table, in rising order, then `MISSING`
     columns, sets : (K, m + 1) the place of each observation in a set of them, −1 where it is not
-        in the set, and (G,) the set that the laws of each model are about
-    laws : (G, width, n) log-likelihoods of observations in each state, the last of missing ones
-    which : (B,) the model of each window that it is asked about
+        in the set, and (G,) the set of each model's laws
+    laws : (G, width, n) log-likelihoods of observations in each state, the last row of missing ones
+    which : (B,) the model of each window
     """
 
     transitions: FloatArray
@@ -152,7 +152,7 @@ class ChainEstimates(Chain):
         places = self._find_places(observations)
         first, last = (which.min(), which.max()) if len(which) else (0, 0)
         _, width, n = self.laws.shape
-        if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
+        if (last - first + 1) * width <= 2 * observations.size:  # each observation once per model
             logs = self.laws[first : last + 1]
             places += ((which - first) * width)[:, None]
         else:
@@ -161,7 +161,7 @@ class ChainEstimates(Chain):
         return ChainWindows(self.transitions, which, logs.reshape(-1, n), places, windows.start)
 
     def _find_places(self, observations: IntArray) -> IntArray:
-        """Return the place of each observation, (B, h), among those its model's laws are about."""
+        """Return the place of each observation, (B, h), in the set of its model's laws."""
         known = self.codes[:-1]
         first, span = (known[0], known[-1] - known[0] + 1) if len(known) else (0, 0)
         column_of = np.full(span, -1)
@@ -183,10 +183,10 @@ def estimate_candidates(
     asked: Sequence[IntArray],
     sets: IntArray,
 ) -> ChainEstimates | None:
-    """Return what `HMM.estimate` has for each candidate, if that can be made of what they share.
+    """Return the result of `HMM.estimate` for each candidate, if shared parts allow; else None.
 
-    Candidates, (G, h), learn from a subset of the history, or from all of it, and are asked about
-    one of several sets of observations each, beside their own.
+    Candidates, (G, h), learn from a subset of the history, or from all of it. The laws of each
+    candidate cover one of the sets of observations `asked`, and its own observations.
     """
     if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
         return None
@@ -203,7 +203,7 @@ def estimate_candidates(
         counts = subset.transitions
         met = None if subset.known is None or subset.met.all() else subset.met
         if not shares_laws(emission, table):
-            return None  # what was settled may be another for another candidate
+            return None  # the fixed emission may differ between candidates
     statistics = padded(statistics, *emission.statistics(table, NONE, NONE, n).shape)
     known, prior = padded(counts, n, n).astype(np.float64), float(model.prior)
     shared = pooled_matrix(history.pool, n, prior) if subset is None else None
@@ -215,7 +215,7 @@ def estimate_candidates(
     if shares_laws(emission, table):
         shared, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
         laws = _gather(shared, picks, chosen, sets)
-    elif not single.size:  # a law that learns nothing
+    elif not single.size:  # the law has no statistics
         logs = emission.log_likelihood(table, statistics, codes)
         check_shape(logs, (len(codes), n), "log_likelihood")
         laws = logs[chosen[sets]]
@@ -235,7 +235,7 @@ def estimates_of_counts(
     table: Any,
     labels: Labels,
 ) -> ChainEstimates:
-    """Return the models that are known by their counts alone, about all symbols of the table."""
+    """Return the models of given counts, with the likelihoods of all symbols of the table."""
     size, n, width = pairs.shape
     transitions = probabilities(moves.reshape(-1, n).astype(np.float64), priors[0])
     transitions = transitions.reshape(moves.shape)
@@ -254,7 +254,7 @@ def _transitions(
     present: int,
     candidates: IntArray,
     prior: float,
-    met: npt.NDArray[np.bool_] | None,  # states that all know beside their own, if not all
+    met: npt.NDArray[np.bool_] | None,  # states of all models beside their own; None for all
 ) -> FloatArray:
     """Return the transition matrix of each candidate, (G, n, n)."""
     size, n = len(candidates), len(counts)
@@ -276,7 +276,7 @@ def _transitions(
 
 
 def _distinct(codes: IntArray) -> IntArray:
-    """Return codes once each, in rising order, then `MISSING`."""
+    """Return the distinct codes in rising order, then `MISSING`."""
     known = codes[codes != MISSING]
     first = known.min(initial=ANY)
     there = np.zeros(known.max(initial=first - 1) + 1 - first, dtype=np.bool_)
@@ -304,9 +304,9 @@ def _shared_laws(
     candidates: IntArray,
     codes: IntArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return the log-likelihoods of distinct laws, (P, m), and which law is whose, (G, n)."""
+    """Return the log-likelihoods of distinct laws, (P, m), and each model's laws, (G, n)."""
     (size, steps), n = candidates.shape, len(statistics)
-    # Which of the new observations each state gets, as one number.
+    # The new observations that each state gets, as the bits of one number.
     gets = ((candidates[:, :, None] == np.arange(n)) << np.arange(steps)[:, None]).sum(axis=1)
     distinct, places = np.unique(gets * n + np.arange(n), return_inverse=True)
     state, steps_of = distinct % n, distinct // n
@@ -327,7 +327,7 @@ def _places(
     column_of: IntArray,
     first: int,
 ) -> IntArray:
-    """Look observations up, −1 where one is not there; `first` is the code that comes first."""
+    """Return the places of observations, −1 where absent; `first` is the lowest code."""
     windows, steps = observations.shape
     places = np.empty((windows, steps), dtype=np.int64)
     for b in range(windows):
@@ -356,7 +356,7 @@ def _gather(laws: FloatArray, picks: IntArray, chosen: IntArray, sets: IntArray)
 
 @kernel
 def _rows_left(counts: FloatArray, left: IntArray, candidates: IntArray) -> FloatArray:
-    """Count where each state that a candidate leaves leads to, it included: (G, h, n)."""
+    """Count transitions from each state that a candidate leaves, its own included: (G, h, n)."""
     size, steps = candidates.shape
     rows = np.empty((size, steps, len(counts)))
     for g in range(size):
@@ -370,12 +370,12 @@ def _rows_left(counts: FloatArray, left: IntArray, candidates: IntArray) -> Floa
 
 
 def adds_up(emission: Emission) -> bool:
-    """Tell whether the law of some data follows from the statistics of all less the others'."""
+    """Return whether the law of a part of the data follows from differences of statistics."""
     return type(emission) in BY_SUMS
 
 
 def shares_laws(emission: Emission, table: Any) -> bool:
-    """Tell whether candidates that leave a state alone share its law."""
+    """Return whether candidates that add no observation to a state share its law."""
     if type(emission) in (Mixed, FixedMixed):
         laws: tuple[Emission, ...] = emission.laws(table)  # type: ignore[attr-defined]
         return all(type(law) in BY_STATE for law in laws)
@@ -385,7 +385,7 @@ def shares_laws(emission: Emission, table: Any) -> bool:
 def judge_rows(
     emission: Any, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
 ) -> FloatArray:
-    """Judge observations, ``(m,)``, by statistics of ``P`` single states: ``(P, m)``."""
+    """Return log-likelihoods of ``m`` observations, by statistics of ``P`` states: ``(P, m)``."""
     if type(emission) not in (Mixed, FixedMixed):
         return np.ascontiguousarray(emission.judge_rows(table, rows, total, codes).T)
     logs = np.zeros((len(rows), len(codes)))
@@ -397,7 +397,7 @@ def judge_rows(
 def judge_each(
     emission: Any, table: Any, statistics: FloatArray, codes: IntArray, sets: IntArray
 ) -> FloatArray:
-    """Judge sets of observations, ``(K, m)``, under estimates with equal sums: ``(G, m, n)``."""
+    """Return log-likelihoods, (G, m, n), of sets, (K, m), under estimates with equal sums."""
     if type(emission) is Gaussian:
         return emission.log_likelihoods(table, statistics, codes, sets)
     (number, n), width = statistics.shape[:2], codes.shape[1]

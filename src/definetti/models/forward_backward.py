@@ -4,7 +4,7 @@ A window is ``h`` steps that follow a known state. An observation that no reacha
 have produced carries no information: its likelihood counts as one.
 
 Probabilities are carried as they are while none can underflow. A window in which one might, and
-one with an impossible observation, is done again on logarithms.
+one with an impossible observation, is computed again with logarithms.
 
 Given the observations, a hidden chain run backwards is a Markov chain as well. Its transition
 probabilities, the backward kernel Pr(x_k = i | x_{k+1} = j, y_1, ..., y_k), follow from the
@@ -44,9 +44,9 @@ class ChainWindows(NamedTuple):
 
     Attributes
     ----------
-    matrices, models : (G, n, n) row-stochastic matrices, and (B,) the one of each window
-    logs, codes : (m, n) log-likelihoods of the distinct observations, and (B, h) which of them
-        come when; a row of zeros where one is missing
+    matrices, models : (G, n, n) row-stochastic matrices, and (B,) the matrix of each window
+    logs, codes : (m, n) log-likelihoods of the distinct observations, and (B, h) the row
+        of each step; a row of zeros where one is missing
     start : (B,) the state before the first step
     """
 
@@ -57,7 +57,7 @@ class ChainWindows(NamedTuple):
     start: IntArray
 
     def check(self) -> None:
-        """Refuse parts that do not fit together: kernels do not look."""
+        """Raise an error if parts do not fit together: kernels do not check."""
         n = self.matrices.shape[-1]
         check_shape(self.matrices, (len(self.matrices), n, n), "transition")
         check_indices(self.models, 0, len(self.matrices), "models")
@@ -73,7 +73,7 @@ class Chain(ABC):
 
     @abstractmethod
     def seen(self, windows: Windows) -> ChainWindows:
-        """Return windows with the chains that they are judged by."""
+        """Return windows with the matrices and log-likelihoods of their models."""
 
     def filtering(self, windows: Windows) -> FloatArray:
         filtered, logarithmic, _ = forward(self.seen(windows))
@@ -118,13 +118,13 @@ class Chain(ABC):
 
 
 class Forward(NamedTuple):
-    """What the forward recursion found.
+    """Results of the forward recursion.
 
     Attributes
     ----------
     filtered : (B, h, n) the probability of each state given the observations so far
-    logarithmic : (B,) whether a window has the logarithms of these
-    log_matrices : (G, n, n) logarithms of the transition matrices, if any window has; else anything
+    logarithmic : (B,) whether `filtered` holds logarithms for a window
+    log_matrices : (G, n, n) logarithms of the transition matrices, if any window is so; else unused
     """
 
     filtered: FloatArray
@@ -133,7 +133,7 @@ class Forward(NamedTuple):
 
 
 def forward(seen: ChainWindows) -> Forward:
-    """Filter windows."""
+    """Run the forward recursion on windows."""
     seen.check()
     matrices, models, logs, codes, start = seen
     unroll = unroll_size(matrices.shape[-1])
@@ -161,7 +161,7 @@ def _log_steps(seen: ChainWindows, forwards: Forward, states: IntArray) -> Float
 
 
 def _backward(seen: ChainWindows, forwards: Forward, pairs: FloatArray | None = None) -> None:
-    """Replace filtered by smoothed probabilities, and note those of pairs if there is room."""
+    """Replace filtered by smoothed probabilities, and write those of `pairs`, if given."""
     filtered, logarithmic, log_matrices = forwards
     n = filtered.shape[-1]
     keep = pairs is not None
@@ -173,7 +173,7 @@ def _backward(seen: ChainWindows, forwards: Forward, pairs: FloatArray | None = 
 
 @kernel
 def _totals(terms: FloatArray) -> FloatArray:
-    """Sum rows, which numpy is slow at where they are short."""
+    """Sum each row; numpy is slow on short rows."""
     totals = np.zeros(len(terms))
     for b in range(len(terms)):
         for k in range(terms.shape[1]):
@@ -356,7 +356,7 @@ def _scaled_backward(
     keep: bool,
     unroll: tuple[bool, ...],
 ) -> None:
-    """Walk back; pairs that are not kept are all written to one place."""
+    """Run the backward recursion; unless `keep`, all pairs are written to one cell."""
     windows, steps, states = filtered.shape
     n = len(unroll) or states
     ratios = np.empty(n)
@@ -395,7 +395,7 @@ def _log_backward(
     pairs: FloatArray,
     keep: bool,
 ) -> None:
-    """The same on windows that hold logarithms."""
+    """Run the backward recursion on windows that hold logarithms."""
     windows, steps, n = filtered.shape
     for b in range(windows):
         if not logarithmic[b]:
@@ -429,7 +429,7 @@ def _log_backward(
 
 @kernel
 def _runs(backward: FloatArray, smoothed: FloatArray, states: IntArray, order: int) -> FloatArray:
-    """Probability of the end of each run, times that of the steps back from it."""
+    """Return the probability of each run: that of its end times those of the steps back."""
     windows, steps = states.shape
     runs = np.empty((windows, steps - order))
     for b in range(windows):

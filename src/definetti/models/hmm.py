@@ -1,4 +1,4 @@
-"""The hidden Markov model as an estimate from labelled counts."""
+"""Hidden Markov models estimated from labelled counts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from definetti.emissions.symbols import Categorical, log_frequencies
 from definetti.models.base import Model
 from definetti.models.forward_backward import Chain, ChainWindows
 
-# Observations from which on it is quicker to judge all symbols than to find the distinct ones.
+# From so many observations on, evaluating all symbols is faster than finding the distinct ones.
 MANY = 2**12
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters(Chain):
-    """A hidden Markov model: the estimate of its matrix and of the law of the observations."""
+    """An estimated hidden Markov model: its transition matrix and its emission."""
 
     transition: FloatArray  # (n, n), row-stochastic
     emission: Emission
@@ -41,7 +41,7 @@ class Parameters(Chain):
         return self.emission.decode(self.table, codes)
 
     def seen(self, windows: Windows) -> ChainWindows:
-        # Each distinct observation is judged once.
+        # Each distinct observation is evaluated once.
         size = windows.observations.size
         if size > MANY and self.emission.symbols and len(self.table) < size:
             distinct, places = np.arange(len(self.table) + 1), windows.observations
@@ -63,9 +63,9 @@ class HMM(Parametrized, Model):
         Added to every count before normalising. The estimate stays a function of the counts, so
         no prior costs validity; 1/2 shrinks sets when data are few, 0 is the paper's estimator.
     emission : Emission or its name, optional
-        The law of the observations, such as ``Poisson()``, or ``"poisson"`` as it comes. If left
-        out, `Categorical` with the same prior for single symbols, and for rows of numbers or of
-        several kinds what ``model="auto"`` takes.
+        The law of the observations, such as ``Poisson()``, or ``"poisson"`` with its defaults. If
+        left out, `Categorical` with the same prior for single symbols, and the choice of
+        ``model="auto"`` for rows of numbers or of several kinds.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _named_emission(name: str) -> Emission:
     except TypeError:  # it has parameters that must be given
         class_name = Emission.named[name].__name__
         raise TypeError(
-            f"emission={name!r} does not say all there is to say; pass an instance: "
+            f"emission={name!r} has parameters without a default; pass an instance: "
             f"emission={class_name}(…)"
         ) from None
     return emission
@@ -138,14 +138,14 @@ def _named_emission(name: str) -> Emission:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedHMM(Model):
-    """A hidden Markov model that no longer changes: the paper's "pre-trained predictor".
+    """A fixed hidden Markov model: the paper's "pre-trained predictor".
 
-    Its alphabet does not change either: symbols that it was not trained on share one cell.
+    Its alphabet is fixed, too: symbols that were not in the training data share one cell.
 
     Attributes
     ----------
-    transitions, prior : (n, n) counts or probabilities, and what is added to each
-    statistics : what is known of the observations in each state
+    transitions, prior : (n, n) counts or probabilities, and the prior added to each
+    statistics : statistics of the observations in each state
     """
 
     transitions: FloatArray
@@ -165,7 +165,7 @@ class TrainedHMM(Model):
         return self.emission
 
     def limited(self, number: int) -> TrainedHMM:
-        """Return the model of the first states alone."""
+        """Return the model restricted to the first states."""
         counts, sums = self.transitions[:number, :number], self.statistics[:number]
         return replace(self, transitions=counts, statistics=sums, states=self.states[:number])
 
@@ -174,7 +174,7 @@ class TrainedHMM(Model):
     ) -> Parameters:
         n, known = completion.n_states, len(self.transitions)
         counts = padded(self.transitions, n, n)
-        if n > known and not self.prior:  # from a state that it does not know, to those it does
+        if n > known and not self.prior:  # an unknown state leads to known ones
             counts[known:, :known] = self.transitions.any(axis=0)
         transition = probabilities(counts, self.prior)
         width = self.emission.statistics(table, NONE, NONE, n).shape
@@ -191,8 +191,8 @@ def refitted(completion: Completion, prior: float) -> FloatArray:
 
 
 def pooled_matrix(pool: History, n: int, prior: float) -> FloatArray:
-    """Return the matrix of a history, whose rows candidates share that do not leave the states."""
-    known = pool.estimate  # read once: another thread may put another in its place
+    """Return a history's matrix; candidates share the rows of states that they do not leave."""
+    known = pool.estimate  # read once: another thread may replace it
     if known is None or known[:2] != (n, prior):
         counts = padded(pool.transitions, n, n).astype(np.float64)
         known = pool.estimate = n, prior, probabilities(counts, prior)
@@ -200,19 +200,19 @@ def pooled_matrix(pool: History, n: int, prior: float) -> FloatArray:
 
 
 def probabilities(counts: FloatArray, prior: float) -> FloatArray:
-    """Normalise rows of counts; a row of nothing is uniform."""
+    """Normalise rows of counts; a row of zeros becomes uniform."""
     return np.exp(log_frequencies(counts, prior))
 
 
 def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
-    """Add a prior to the counts of transitions to states that were met; no other is possible."""
+    """Add a prior to transition counts into states that occurred; set all others to zero."""
     weights = np.where(met, counts + prior, 0.0)
-    weights[~weights.any(axis=1)] = met  # a row of nothing is uniform
+    weights[~weights.any(axis=1)] = met  # a row of zeros becomes uniform
     return weights
 
 
 def estimated(model: Model, table: Any, labels: Labels) -> Parameters:
-    """Return the matrices of a fixed model; whatever has none is refused."""
+    """Return the parameters of a fixed model; refuse a model without a transition matrix."""
     n = len(labels)
     nothing = Completion(History(n), NONE, NONE, n)
     estimate = model.estimate(nothing, table, np.zeros((n, 0)), labels)
@@ -225,7 +225,7 @@ def estimated(model: Model, table: Any, labels: Labels) -> Parameters:
 
 
 def stationary(transition: FloatArray) -> FloatArray:
-    """Return the law that a chain keeps; the uniform one if it may keep several."""
+    """Return the stationary law of a chain; the uniform one if there are several."""
     n = len(transition)
     change = transition.T - np.eye(n)
     if np.linalg.matrix_rank(change) < n - 1:

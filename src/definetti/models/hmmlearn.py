@@ -21,13 +21,13 @@ from definetti.models.hmm import TrainedHMM
 class FromHmmlearn(Model):
     """A model fitted without labels by hmmlearn: Categorical, Gaussian, GMM, Poisson, Multinomial.
 
-    Observations come as hmmlearn takes them: symbols as whole numbers from 0 on, and rows that
-    are whole or, None, missing altogether.
+    Observations are given as hmmlearn takes them: symbols as whole numbers from 0 on, and rows
+    that are complete, or None where missing.
 
     Its states have no names. Either name them, or let them be matched to the labels on a first
     segment, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
-    Matching on the data that calibrate would void the guarantee. So does fitting on them: fit the
-    model on the segment that matches, or on other observations.
+    Matching or fitting on the calibration data would void the guarantee: fit the model on the
+    segment used for matching, or on other observations.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class FromHmmlearn(Model):
             )
 
     def check_ready(self) -> None:
-        """Refuse states without names, now that it is clear that they will get none."""
+        """Raise an error if the states have no names and were not matched."""
         if self.states is None:
             raise ValueError(
                 "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
@@ -104,7 +104,7 @@ class FromHmmlearn(Model):
 
 @dataclass(frozen=True, eq=False)
 class HmmlearnEmission(CodedRows):
-    """The log-likelihood that an hmmlearn model gives, its states in another order."""
+    """The log-likelihoods of an hmmlearn model, its states reordered."""
 
     model: Any
     order: IntArray
@@ -115,12 +115,12 @@ class HmmlearnEmission(CodedRows):
         return np.zeros((n_states, 0))
 
     def rows(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        """Return observations as hmmlearn wants them: whole numbers where they are symbols."""
+        """Return observations as hmmlearn takes them: integers for laws of whole numbers."""
         rows = table.take(codes)
         return rows.astype(np.int64) if law_of_whole_numbers(self.model) else rows
 
     def check(self, vectors: Vectors) -> None:
-        """Refuse what hmmlearn would refuse, or worse, take for something else."""
+        """Refuse observations that hmmlearn would refuse or misread."""
         if np.isnan(vectors.values).all():  # a plain chain has no columns
             return
         kind, law = type(self.model).__name__, law_of_whole_numbers(self.model)
@@ -153,7 +153,7 @@ class HmmlearnEmission(CodedRows):
         def judge(distinct: IntArray) -> FloatArray:
             with np.errstate(divide="ignore"):
                 logs = self.model._compute_log_likelihood(self.rows(table, distinct))
-            # A state that the model does not have is as unlikely as its unlikeliest.
+            # A state unknown to the model has the likelihood of its least likely state.
             likelihood = np.repeat(logs.min(axis=1, keepdims=True), len(statistics), axis=1)
             likelihood[:, : len(self.order)] = logs[:, self.order]
             return likelihood
@@ -162,13 +162,13 @@ class HmmlearnEmission(CodedRows):
 
 
 def law_of_whole_numbers(model: Any) -> str:
-    """Return which law of whole numbers a model has, "" if none; derived classes have it too."""
+    """Return the name of a model's law of whole numbers, "" if none; derived classes share it."""
     names = " ".join(c.__name__ for c in type(model).__mro__)
     return next((law for law in ("Categorical", "Poisson", "Multinomial") if law in names), "")
 
 
 def n_features(model: Any) -> int | None:
-    """Return how many columns, or symbols, a model has; hmmlearn notes it in its fit only."""
+    """Return a model's number of columns or symbols; hmmlearn sets `n_features` only in fit."""
     for name in ("means_", "lambdas_", "emissionprob_"):
         if hasattr(model, name):
             return int(np.shape(getattr(model, name))[-1])
@@ -176,5 +176,5 @@ def n_features(model: Any) -> int | None:
 
 
 def is_hmmlearn(model: Any) -> bool:
-    """Tell whether something is an hmmlearn model, without importing hmmlearn."""
+    """Return whether a model is from hmmlearn, without importing it."""
     return any(c.__module__ == "hmmlearn.base" for c in type(model).__mro__)

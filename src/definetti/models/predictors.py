@@ -30,7 +30,7 @@ def given_hmm(
     states: Iterable[Hashable] | None = None,
     symbols: Iterable[Hashable] | None = None,
 ) -> TrainedHMM:
-    """Return a model with the matrices given, which no data changes.
+    """Return a fixed model with the given matrices.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def given_hmm(
 
 
 def checked_rows(matrix: Any, name: str) -> FloatArray:
-    """Read a matrix of probabilities; refuse one that is none, and say where."""
+    """Read a matrix of probabilities; raise an error that names the first invalid entry."""
     rows = _numbers(matrix, name)
     if rows.ndim != 2 or not rows.size:
         raise ValueError(f"{name} must be a matrix, got shape {rows.shape}; give a list of rows")
@@ -113,10 +113,10 @@ _EVALUATING = Lock()
 
 
 class Marginals(NamedTuple):
-    """Probabilities of each state by itself, from a function that knows no chain.
+    """State probabilities from a function, taken as independent between steps.
 
     A run of states has the product of its probabilities: a poor estimate of the joint law makes
-    larger sets, not invalid ones.
+    sets larger, not invalid.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Marginals(NamedTuple):
 
     def log_emission(self, windows: Windows) -> FloatArray:
         posterior, prior = (self.log_posterior(part) for part in (windows, unseen(windows)))
-        with np.errstate(invalid="ignore"):  # what is impossible either way
+        with np.errstate(invalid="ignore"):  # impossible with and without observations
             return np.asarray(np.where(np.isneginf(posterior), -np.inf, posterior - prior))
 
     def pairwise(self, windows: Windows) -> FloatArray:
@@ -155,7 +155,7 @@ class Marginals(NamedTuple):
     def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
         with np.errstate(divide="ignore"):
             logs = np.log(self.probabilities(windows))
-        # No state tells of another.
+        # States are independent.
         return logs[:, -1], np.repeat(logs[:, :-1, :, None], logs.shape[2], axis=3)
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
@@ -174,13 +174,13 @@ class Predictor(Model):
         probabilities, in the order of the estimator's ``states``. A PyTorch module is called, in
         evaluation mode, with tensors: the positions of the states, and the observations.
     emission : Emission
-        How the observations are read; only its coding is used.
-    columns : how many states it knows of; those there are at the fit
+        Codes the observations; its law is not used.
+    columns : the number of states; that at the fit if left out
 
     Notes
     -----
-    It must have been made without the labels that calibrate it. Then, however bad it is, the sets
-    are valid; they are large where it is bad.
+    The function must not depend on the calibration labels. Then the sets are valid, however poor
+    the function is; a poor function makes them large.
     """
 
     function: Callable[[Any, Any], Any]
@@ -195,7 +195,7 @@ class Predictor(Model):
 
     @property
     def ordered(self) -> bool:
-        return True  # its columns are states by their order alone
+        return True  # columns are matched to states by order alone
 
     def with_states(self, labels: Labels) -> Predictor:
         return replace(self, columns=len(labels))
@@ -214,19 +214,19 @@ class Predictor(Model):
         else:
             returned = self.function(_natural(labels)[windows.start], observations)
         probabilities = checked_probabilities(returned, (*windows.states.shape, known))
-        # A label that the estimator has never seen has no probability.
+        # A label unknown to the estimator has probability zero.
         return np.pad(probabilities, [(0, 0), (0, 0), (0, len(labels) - known)])
 
 
 def _natural(labels: Labels) -> Any:
-    """Labels as an array of their own type where they share one."""
+    """Return labels as an array, of their common type if they share one."""
     if len({type(label) for label in labels}) == 1 and isinstance(labels[0], (str, int, float)):
         return np.array(labels)
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
 def checked_probabilities(returned: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Refuse what are not probabilities, and say where."""
+    """Return a model's probabilities; raise an error that names the first invalid entry."""
     try:
         values = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -258,13 +258,13 @@ def checked_probabilities(returned: Any, shape: tuple[int, ...]) -> FloatArray:
 
 
 def is_torch(function: Any) -> bool:
-    """Tell whether something is a PyTorch module, without importing PyTorch."""
+    """Return whether a function is a PyTorch module, without importing PyTorch."""
     return any(f"{c.__module__}.{c.__name__}" == "torch.nn.modules.module.Module"
                for c in type(function).__mro__)  # fmt: skip
 
 
 def from_torch(module: Any, start: Any, observations: Any) -> Any:
-    """Ask a PyTorch module, without gradients and with dropout off."""
+    """Call a PyTorch module without gradients, in evaluation mode."""
     import torch
 
     try:
@@ -274,7 +274,7 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
             "model is a PyTorch module, which takes numbers, and some observations are none; code "
             "them as numbers, or wrap the module in a function that does"
         ) from error
-    # One thread at a time: it would turn dropout on again while another one is asking.
+    # One thread at a time: resetting the mode would turn on dropout in another thread's call.
     with _EVALUATING:
         training = module.training
         module.eval()
@@ -288,7 +288,7 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SequenceSmoother:
-    """A fixed hidden Markov model with a law of the first state."""
+    """A fixed hidden Markov model with an initial distribution."""
 
     model: Model
     labels: Labels
@@ -303,7 +303,7 @@ class SequenceSmoother:
         begins: IntArray,
         labels: Labels,
     ) -> SequenceSmoother:
-        """Fix a model on labelled sequences, one after the other, that begin at given times."""
+        """Fix a model on concatenated labelled sequences that begin at given positions."""
         table, observed = model.emission_.encode(observations, model.table, "observations")
         history = History(len(labels), model.emission_.symbols)
         for sequence, seen in zip(
@@ -311,14 +311,14 @@ class SequenceSmoother:
         ):
             history.append(sequence, seen, gap=True)
         fixed = model.trained(history, table, labels)
-        if not isinstance(model, HMM):  # whose matrices come from elsewhere
+        if not isinstance(model, HMM):  # its matrices were not estimated here
             return cls.from_fixed(fixed, labels)
         first = np.bincount(states[begins], minlength=len(labels)).astype(np.float64)
         return cls(fixed, labels, probabilities(first[None], float(model.prior))[0])
 
     @classmethod
     def from_fixed(cls, model: Model, labels: Labels = ()) -> SequenceSmoother:
-        """Take a model that is fixed; the first state has its own law there, or the stationary."""
+        """Return a smoother of a fixed model, with the model's initial or else stationary law."""
         labels = tuple(model.states or labels)
         emission = model.emission_
         if isinstance(emission, HmmlearnEmission):
@@ -328,8 +328,8 @@ class SequenceSmoother:
     def marginals(self, observations: Any, name: str) -> FloatArray:
         """Return the probability of each state at each step, given the whole sequence: (h, n).
 
-        What the table of observations holds beside those trained on and those of the sequence
-        itself would tell of other sequences, so it holds nothing else.
+        The table holds the observations of the training data and of this sequence alone, so that
+        the result does not depend on other sequences.
         """
         table, codes = self.model.emission_.encode(observations, self.model.table, name)
         n = len(self.labels)
@@ -348,7 +348,7 @@ class SequenceSmoother:
 
 @dataclass(frozen=True, eq=False)
 class SequencePredictor:
-    """Probabilities of each state at each step of a sequence, from elsewhere."""
+    """Probabilities of each state at each step of a sequence, from a function or given."""
 
     model: Predictor
     labels: Labels

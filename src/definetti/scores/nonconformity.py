@@ -28,13 +28,13 @@ from definetti.trellis.trellis import Trellis
 class Score(Named, ABC):
     """A function from an estimated model and ``B`` windows to ``B`` numbers.
 
-    It may depend on the completed sequence through these two alone, and use codes only to look
-    things up in the model: a rearrangement changes the code of a symbol. It must be chosen before
-    the labels are seen, and keep nothing between calls. Then every score is valid, and the choice
-    affects only the size of sets. A score needs `__call__` alone; all else has a safe default.
+    A score may depend on the completed sequence through these two alone, and use codes only to look
+    up values in the model: a rearrangement changes the code of a symbol. It must be chosen before
+    the labels are seen, and keep no state between calls. Then every score is valid, and the choice
+    affects only the size of sets. A subclass must define `__call__`; the rest has safe defaults.
     """
 
-    name: str  # what to call it in a result
+    name: str  # the name in results
 
     def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
         super().__init_subclass__(name=name, **others)
@@ -45,7 +45,7 @@ class Score(Named, ABC):
     def key(self) -> Hashable:
         """The identity of the score: equal keys give equal numbers for equal windows.
 
-        Scores of the past are found again under it. By default a score is like itself alone.
+        Past scores are cached under the key. By default a score equals itself alone.
         """
         return Itself(self)
 
@@ -54,26 +54,26 @@ class Score(Named, ABC):
         """Return ``(B,)`` numbers, large where a window is nonconforming; infinity is allowed."""
 
     def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
-        """Return the score of all paths through one window, where it goes step by step."""
+        """Return the trellis of the scores of all paths through one window, if there is one."""
         return None
 
     def with_lag(self, lag: int) -> Score:
-        """Return the score of the steps after the first `lag` alone, whatever came in these."""
+        """Return the score of the steps after the first `lag`, whatever the states in these."""
         names = [
             repr(name)
             for name, score in Score.named.items()
             if score.with_lag is not Score.with_lag
         ]
         raise ValueError(
-            f"conformity_score={self.name!r} does not tell the last steps from the first, which "
-            f"lag={lag} asks for; use one of {', '.join(names)}, or derive it from "
+            f"conformity_score={self.name!r} cannot leave out the first steps of a window, "
+            f"which lag={lag} requires; use one of {', '.join(names)}, or derive it from "
             "definetti.scores.StepScore"
         )
 
 
 @dataclass(frozen=True)
 class StepScore(Score):
-    """A score that can be asked about the last steps of a window alone.
+    """A score that can be restricted to the last steps of a window.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class StepScore(Score):
 
 
 class Itself:
-    """A key for something that may be unhashable, or equal to others: the thing itself."""
+    """A key that compares objects, which may be unhashable, by identity."""
 
     def __init__(self, thing: object) -> None:
         self.thing = thing
@@ -107,18 +107,18 @@ class Itself:
 
 
 def blamed(error: Exception) -> Exception:
-    """Say that an error is the score's; derived classes of errors may want more than a message."""
+    """Return an error that names the score as the cause, of a type that takes a message alone."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     return kind(f"score must return one number per window: {error}")
 
 
 class LabelledWindows(NamedTuple):
-    """Windows as a user knows them: labels and observations as they came.
+    """Windows of labels and observations in their original form.
 
     Attributes
     ----------
     start : (B,) the state just before the window
-    states : (B, h) the states in the window; those asked about, where labels come late
+    states : (B, h) the states in the window, without the first `lag`
     observations : (B, h) the observations in the window, None where missing
     """
 
@@ -129,10 +129,10 @@ class LabelledWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class OnWindows(StepScore):
-    """Any function from `LabelledWindows` to one number a window.
+    """Any function from `LabelledWindows` to one number per window.
 
-    Valid if it is a function of the window alone: written down before the labels are looked at,
-    and keeping nothing between calls.
+    Valid if the function depends on the window alone, is chosen before the labels are seen, and
+    keeps no state between calls.
     """
 
     function: Callable[[LabelledWindows], Any]
@@ -199,8 +199,8 @@ class Band(StepScore, name="band"):
 class Emission(Score, name="emission"):
     """Minus the log-likelihood of the observations given the window's states.
 
-    For monitoring: it sees a change of what is observed in a state, and none of the chain. Sets
-    made with it are large.
+    For monitoring: sensitive to changes of the observations in a state, not of the chain. Sets
+    made with this score are large.
     """
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
@@ -237,7 +237,7 @@ class Joint(StepScore, name="joint"):
 
     def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
         if (order := self._order(window)) > 1:
-            return None  # three states in a row are more than a trellis can see
+            return None  # terms of a trellis have at most two states
         if order == 0:
             return by_steps(estimate.smoothing(window)[0, self.lag :])
         moves = 1.0 - estimate.pairwise(window)[0, self.lag :]
@@ -255,7 +255,7 @@ class Path(StepScore, name="path"):
         if not self.lag:
             return -estimate.log_posterior(windows)
         ends, kernels = estimate.log_kernels(windows)
-        # Backwards, the chain says nothing of the first steps: they are summed out.
+        # In the backward chain the first steps are summed out.
         states, number = windows.states, np.arange(len(windows.start))[:, None]
         steps = np.arange(self.lag, states.shape[1] - 1)
         back = kernels[number, steps, states[:, self.lag : -1], states[:, self.lag + 1 :]]
@@ -285,8 +285,8 @@ class Smoother(StepScore, name="smoother"):
 class Transition(Score, name="transition"):
     """Minus the log-probability of the window's states, whatever was observed.
 
-    For monitoring: it sees a change of the chain, and none of the observations. Sets made with it
-    are large.
+    For monitoring: sensitive to changes of the chain, not of the observations. Sets made with this
+    score are large.
     """
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a candidate is compared with: one symmetry a file, one contract."""
+"""Symmetries, which define the windows that a candidate is compared with."""
 
 from definetti.symmetry.base import Reference as Reference
 from definetti.symmetry.base import Remembering as Remembering

@@ -1,4 +1,4 @@
-"""The contract of a symmetry, and symmetries of tokens: what carries more than the state."""
+"""The contract of a symmetry, and symmetries of tokens, which carry more than the state."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.base import Coded, Tokens
 
 Generator = Callable[[], np.random.Generator]
-MOST_WINDOWS = 2**62  # where all windows of the past are compared with
-# The state that a promise is conditional on: whatever the window ends in, or what it departs from.
+MOST_WINDOWS = 2**62  # stands for all windows of the past
+# The state that coverage is conditional on: the one a window ends in, or departs from.
 LAST, PRESENT = "last state", "present state"
 
 
@@ -29,10 +29,10 @@ class Reference(NamedTuple):
 
     Attributes
     ----------
-    windows : the ``R`` windows of rearranged sequences; None where they are named by `ends`
+    windows : the ``R`` windows of rearranged sequences; None where `ends` is given
     weights : (R,) how often each occurs, whole numbers (of any size, if need be)
-    joins : whether the candidate joins them, with weight one; else it is among them already
-    randomised : whether ties are broken at random even where no smoothing was asked for
+    joins : whether the candidate is added, with weight one; else the windows contain it already
+    randomised : whether ties are broken at random even without smoothing
     ends : where the windows are those of the history itself, the times at which they end
     """
 
@@ -58,7 +58,7 @@ class Reference(NamedTuple):
         return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
     def check(self, completion: Completion, n_symbols: int = ANY) -> None:
-        """Refuse windows that are not of the completed sequence: kernels do not look."""
+        """Refuse windows that do not fit the completed sequence: kernels do not check."""
         horizon = completion.horizon
         if self.windows is None:
             check_indices(self.ends, horizon, len(completion.history), "ends of a reference")
@@ -79,20 +79,20 @@ class Reference(NamedTuple):
 class Symmetry(Named, ABC):
     """A set of rearrangements of the completed sequence, Steps 3 and 4.
 
-    Whoever writes `exact` and `reference` has a symmetry; all else has a default that is safe.
-    Whatever it depends on must be the same for all its rearrangements of a sequence.
+    A subclass must define `exact` and `reference`; all other methods have safe defaults. Whatever
+    a symmetry depends on must be the same for all its rearrangements of a sequence.
 
     Attributes
     ----------
     by_last_state : whether the reference is made of windows of the history and depends on the
         candidate through its last state alone, so that a fixed model needs one threshold for each
         last state and no list of candidates; or on the present state alone, and one for all
-    given : given which state the promise holds: the "last state", whatever state it ends in, or
-        the "present state", averaged over its visits
-    reads_observations : whether what is rearranged depends on observations, and not on states
-        alone; a step that is not observed yet might then be taken for one that is missing
-    recent : at most how many windows of the past, the latest, a candidate is compared with; None
-        for all
+    given : the state that coverage is conditional on: the "last state" of the window, or the
+        "present state", averaged over its visits
+    reads_observations : whether rearrangements depend on observations, not on states alone; a step
+        that is not observed yet might then be taken for a missing one
+    recent : the largest number of windows of the past, the latest ones, to compare with; None for
+        all
     examples : parameters that act within a few steps, each a mapping from names to values;
         `definetti.testing.check_symmetry` tries them beside those it is given
     """
@@ -116,16 +116,16 @@ class Symmetry(Named, ABC):
         """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
-        """Name what candidates share: equal names, equal reference and `training_subset`.
+        """Return a key: candidates of equal keys have equal `reference` and `training_subset`.
 
-        By default a candidate shares nothing.
+        By default every candidate has a key of its own.
         """
         return (*completion.states.tolist(), *(completion.observations + 1).tolist())
 
     def training_subset(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.
 
-        They are those that all rearrangements share; None for all there are.
+        All rearrangements share these steps. None stands for all steps.
         """
         return None
 
@@ -135,19 +135,19 @@ class Symmetry(Named, ABC):
         return type(self).training_subset is Symmetry.training_subset
 
     def within(self, history: History) -> str:
-        """Say which segments it compares with, where there are several; a set prints it."""
+        """Describe the segments to compare with, if there are several; printed with a set."""
         number = history.segments
         return f" within the last of {number} segments" if number > 1 else ""
 
     def check(self, history: History) -> None:
-        """Refuse a history that it can do nothing with."""
+        """Raise an error if a history is unsuitable."""
 
     def check_more(self, observations: IntArray, symbols: bool) -> None:
-        """Refuse codes of observations that a history is to go on with."""
+        """Raise an error if coded observations cannot extend a history."""
 
 
 def checked_recent(recent: Any) -> int:
-    """Return the largest number of windows to compare with; refuse what is no such number."""
+    """Return `recent` as the largest number of windows to compare with; refuse other values."""
     if recent is None:
         return MOST_WINDOWS
     try:
@@ -157,11 +157,11 @@ def checked_recent(recent: Any) -> int:
 
 
 def find_symmetry(symmetry: Any) -> Symmetry:
-    """Return the symmetry that is meant.
+    """Return the symmetry of the given name, or the given instance.
 
-    What goes together stays together in whole blocks: of what is exact given the last state,
-    "auto" is the one that was least often short on the recorded data of docs/real-data.md, which
-    are no hidden Markov models. That is no promise for others.
+    "auto" is "spaced", whose whole blocks keep dependent steps together: of the symmetries that are
+    exact given the last state, it fell short of the level least often on the recorded data of
+    docs/real-data.md, which are not from hidden Markov models. Other data may differ.
     """
     meant = "spaced" if is_auto(symmetry) else symmetry
     chosen: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")
@@ -172,13 +172,13 @@ def find_symmetry(symmetry: Any) -> Symmetry:
 class Remembering(Symmetry):
     """Rearrange tokens as another symmetry rearranges states.
 
-    Exact where that one is, with "chain of states" read as "chain of tokens"; what all its
+    Exact where that symmetry is, with "chain of states" read as "chain of tokens". What all
     rearrangements share is the same for states, so that a refitted model learns as before.
 
     Parameters
     ----------
-    symmetry : what is done to tokens
-    memory : what a token is
+    symmetry : the symmetry applied to tokens
+    memory : the definition of a token
     """
 
     symmetry: Symmetry
@@ -224,11 +224,11 @@ class Remembering(Symmetry):
 
     @property
     def needs_observations(self) -> bool:
-        """Whether a step that is not observed yet cannot be rearranged: its token is not known."""
+        """Whether steps not observed yet cannot be rearranged: their tokens are unknown."""
         return self.memory.reads_observations and self.symmetry.given == LAST
 
     def check(self, history: History) -> None:
-        """Refuse a history of which the tokens are not known, or are too many."""
+        """Refuse a history whose tokens are unknown or too many."""
         self.symmetry.check(history)
         self.memory.check(history)
         self._tokens(history).follow(history)
@@ -244,12 +244,12 @@ class Remembering(Symmetry):
 
 
 def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
-    """Return a symmetry of tokens; of states, where these are all that the future depends on.
+    """Return the symmetry of the tokens of `memory`; of states, where memory has order one.
 
     Parameters
     ----------
     memory : as `definetti.memory.resolve_memory` reads it
-    history : one that must have such tokens
+    history : the history, which must have such tokens
     """
     if type(memory) is not int or memory != 1:
         resolved = resolve_memory(memory)

@@ -1,7 +1,7 @@
-"""Blocks of a completed sequence, and the windows that their orders end in, counted.
+"""Count the last windows of all orders of a completed sequence's blocks.
 
-Orders of blocks are too many to list, but what they end in is not: the last blocks that cover a
-window, chosen one after the other. Equal tails of blocks are counted once.
+Orders of blocks are too many to list, but their last windows are not: the blocks that cover a
+window are chosen one after the other. Equal tails of blocks are counted once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Blocks(NamedTuple):
     completion: Completion
     key: tuple[int, ...]  # what the cuts in the history depend on
     past: IntArray  # the cuts in the history, in order
-    new: IntArray  # those in the candidate, the last of them at the end of the sequence
+    new: IntArray  # the cuts in the candidate, the last at the end of the sequence
 
     @property
     def number(self) -> int:
-        """How many blocks there are; the first cut only ends the prefix."""
+        """Number of blocks; the first cut only ends the prefix."""
         return len(self.past) + len(self.new) - 1
 
     def arranged(self, orders: IntArray, horizon: int) -> Windows:
@@ -130,9 +130,9 @@ class Tails(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Tails grouped by what they put into the last ``r`` places, for each ``r = 1 … h``."""
+    """Tails grouped by their content for the last ``r`` places, for each ``r = 1 … h``."""
 
-    group: IntArray  # (h + 1, D) of each tail
+    group: IntArray  # (h + 1, D) the group of each tail
     first: IntArray  # (h + 1, G) one tail of each group
     weight: IntArray  # (h + 1, G) how many blocks are in each group
     size: IntArray  # (h + 1,) how many groups there are
@@ -157,7 +157,7 @@ def cut_tails(
 
 
 def levels(tails: Tails, count: IntArray) -> Levels:
-    """Group tails, each of so many blocks, by what they put into the last places."""
+    """Group tails, each of `count` blocks, by their content for the last places."""
     size, width = tails.states.shape
     group = np.zeros((width, size), dtype=np.int64)
     first = np.zeros((width, size), dtype=np.int64)
@@ -179,7 +179,7 @@ def levels(tails: Tails, count: IntArray) -> Levels:
 def walk(
     tails: Tails, groups: Levels, prefix: IntArray, cut_state: int, number: int, limit: int
 ) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
-    """Visit every distinct window; the first number returned is −1 where there are too many."""
+    """List every distinct window; the first number returned is −1 where there are too many."""
     length, states, observations = tails
     group, first, weight, size = groups
     horizon = states.shape[1] - 1
@@ -226,7 +226,7 @@ def walk(
             continue
         if listed == limit:
             return -1, start, window, codes, ways
-        # Before a block that just fills the window stands the cut that ends the one before.
+        # A block that just fills the window comes after the cut that ends another block.
         start[listed] = tail_states[horizon - r] if reach > r else cut_state
         window[listed] = now_states
         codes[listed] = now_codes
@@ -282,7 +282,7 @@ def _past(blocks: Blocks, horizon: int) -> tuple[Tails, Levels]:
 
 
 def _joined(tails: Tails, past: Levels, added: Tails) -> tuple[Tails, Levels]:
-    """Add a candidate's blocks, each a group of its own: to merge equal ones gains nothing."""
+    """Add a candidate's blocks as groups of their own: merging equal ones gains nothing."""
     old, new = len(tails.length), np.arange(len(added.length))
     rows, places = np.arange(len(past.size))[:, None], past.size[:, None] + new
     group = np.concatenate([past.group, places], axis=1)

@@ -91,7 +91,7 @@ MAX_WINDOWS = 20_000
 
 @dataclass(frozen=True)
 class Arrangements(Symmetry):
-    """What symmetries that count orders of blocks share."""
+    """Base class of symmetries that count orders of blocks."""
 
     max_windows: int = MAX_WINDOWS
     n_resamples: int = RESAMPLES
@@ -135,7 +135,7 @@ class Pairs(Arrangements, name="pairs"):
     """Cut at every occurrence of the last pair of state and observation; exactly valid.
 
     This is the method of Nettasinghe et al. (2023), with all ``d!`` permutations of the blocks. At
-    horizon 1 every rearrangement ends in the same pair, so the observation that is being judged
+    horizon 1 every rearrangement ends in the same pair, so the observation that is being tested
     never varies and the sets are nearly full: `Returns` and `Full` are as valid and far smaller.
 
     Parameters
@@ -152,7 +152,7 @@ class Pairs(Arrangements, name="pairs"):
 
 @dataclass(frozen=True)
 class Past(Symmetry):
-    """Compare with every window of the past, or every so many-th, whatever states it has.
+    """Compare with every `stride`-th window of the past, whatever its states.
 
     Not valid for a Markov chain: these windows are neither independent nor exchangeable.
     """
@@ -174,7 +174,7 @@ class Past(Symmetry):
 def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
     """Return where windows of the past end, latest first."""
     last = length + horizon - 1 - stride
-    beyond = max(last - length + 1, 0)  # by how much it ends too late
+    beyond = max(last - length + 1, 0)  # steps by which it ends too late
     return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
 
 
@@ -215,7 +215,7 @@ class Published(Arrangements, name="published"):
     """The published program of Nettasinghe et al. (2023); **not valid**: it under-covers.
 
     It departs from the paper's theorem. The permuted windows are the end of ``h + 1`` concatenated
-    blocks *without* the last pair, while the window that is judged includes it, and that window is
+    blocks *without* the last pair, while the window that is tested includes it, and that window is
     not among those it is ranked with. With fewer than ``h + 1`` blocks the program tries the pair
     one step earlier, and so on, and at last tosses a coin that falls on "in" with probability
     ``1 − alpha``. Exact coverage by enumeration falls below the level (see ``definetti verify``).
@@ -249,7 +249,7 @@ Permutations = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class BlockGroup(Symmetry):
-    """Rearrange blocks by the permutations of a group of one's own; exactly valid.
+    """Rearrange blocks by a given group of permutations; exactly valid.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ class BlockGroup(Symmetry):
     def __post_init__(self) -> None:
         if self.blocks not in ("returns", "pairs"):
             raise ValueError(f"blocks must be 'returns' or 'pairs', got {self.blocks!r}")
-        # As they were when they were checked, whatever becomes of the user's own lists.
+        # A copy of the checked permutations: the user's lists may change.
         members = None if callable(self.permutations) else check_group(self.permutations)
         object.__setattr__(self, "_members", members)
 
@@ -308,7 +308,7 @@ class BlockGroup(Symmetry):
 
 
 def check_group(permutations: Permutations) -> list[tuple[int, ...]]:
-    """Return the members of a group of permutations; refuse a list that is none, and say why."""
+    """Return the members of a group of permutations; raise an error if they form none."""
     members = [tuple(int(k) for k in member) for member in permutations]
     if not members:
         raise ValueError("permutations are not a group: the list is empty; give the identity")

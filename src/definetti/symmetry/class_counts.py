@@ -1,8 +1,8 @@
-"""The windows of the classes of many candidates, counted in one compiled pass.
+"""Count the windows of the classes of many candidates in one compiled pass.
 
-What `count_windows` lists for one completed sequence is listed here for all that may follow a
-history. Numbers of members outgrow every machine number, so each is kept in digits of 32 bits, in
-places of 64: billions of such numbers are added digit by digit.
+`count_windows` lists the windows of one completed sequence, this module those of all candidates of
+a history. Numbers of members outgrow every machine number, so each is kept in digits of 32 bits, in
+integers of 64: billions of such numbers can be added digit by digit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from definetti.symmetry.full import with_symbols
 BITS = 32  # of a digit
 LOWEST = 2**BITS - 1
 FACTOR = 31  # bits of a factor, so that a digit times it is still a machine number
-ROOM = 2**24  # digits that there may be in all
+ROOM = 2**24  # largest number of digits in all
 
 
 class Classes(NamedTuple):
-    """Candidates by what they are compared with, and what that is, for all of them at once."""
+    """Classes of many candidates, and the windows that each class is compared with."""
 
-    classes: IntArray  # (C,) of each candidate; those of one class have the same counts
+    classes: IntArray  # (C,) the class of each candidate; one class has the same counts
     own: IntArray  # (C,) which window is the candidate's own
     moves: IntArray  # (G, n, n) counts of transitions, the candidate included
-    pairs: IntArray  # (G, n, m + 1) those of states and symbols, missing ones first
+    pairs: IntArray  # (G, n, m + 1) counts of states and symbols, missing ones first
     begins: IntArray  # (G + 1,) where the windows of each class begin
     start: IntArray  # (R,) the windows, class after class
     states: IntArray  # (R, h)
@@ -54,7 +54,7 @@ def count_classes(
     n_symbols: int,
     most: int,
 ) -> Classes | None:
-    """List the windows of the class of each candidate; None where they are not to be counted so.
+    """List the windows of each candidate's class; None where that costs too much or overflows.
 
     `most` is the number of windows that a class may have, and a tenth of the steps to count them.
     """
@@ -83,7 +83,7 @@ def count_classes(
 
 @kernel
 def _sizes(emissions: IntArray, candidates: IntArray, observations: IntArray) -> tuple[int, int]:
-    """Return how many states a completed sequence may have, and steps: the state, the symbol."""
+    """Return bounds on the states of a completed sequence and on its pairs of state and symbol."""
     number, horizon = candidates.shape
     n, width = emissions.shape
     states, steps = 0, 0
@@ -106,7 +106,7 @@ def _sizes(emissions: IntArray, candidates: IntArray, observations: IntArray) ->
 
 @kernel
 def _is_alone(transitions: IntArray, root: int, candidate: IntArray) -> bool:
-    """Tell whether a candidate ends in a state that occurs nowhere else."""
+    """Return whether a candidate ends in a state that occurs nowhere else."""
     last = candidate[-1]
     return not (last == root or transitions[:, last].any() or (candidate[:-1] == last).any())
 
@@ -200,7 +200,7 @@ def _trees(exits: IntArray, root: int) -> int:
 def _times_orders(
     weight: IntArray, left: IntArray, root: int, common: IntArray, sizes: IntArray, path: IntArray
 ) -> None:
-    """Multiply by the ways to come along a path, and the orders of the exits that are left."""
+    """Multiply by the number of ways along a path, and of orders of the remaining exits."""
     horizon = len(path) - 1
     for k in range(horizon, 0, -1):
         ways = left[path[k], path[k - 1]] + 1
@@ -221,10 +221,10 @@ def _times_orders(
 def _trails(
     left: IntArray, root: int, last: int, sizes: IntArray, horizon: int, digits: int
 ) -> tuple[IntArray, IntArray]:
-    """List the states of all windows of a class, that before them first, and their weights.
+    """List the states of all windows of a class, after the state before, and their weights.
 
-    As `trails`, with the ways to draw observations that `count_windows` has beside. `left`, the
-    edge counts of the reversed sequence, are changed on the way.
+    As `trails`, times the ways to draw observations in `count_windows`. `left`, the edge counts of
+    the reversed sequence, is changed during the walk.
     """
     n, listed = len(left), 0
     paths = np.empty((n**horizon, horizon + 1), dtype=np.int64)
@@ -271,7 +271,7 @@ def _counted(
     most: int,
     digits: int,
 ) -> tuple[IntArray, ...]:
-    """List the windows of all classes, as `Classes` has them."""
+    """Return the fields of `Classes`."""
     number, horizon = candidates.shape
     n, width = emissions.shape
     classes, represented = _classes(transitions, first, last, candidates, observations)

@@ -19,27 +19,27 @@ from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry, che
 
 @dataclass(frozen=True)
 class Departures(Symmetry, name="departures"):
-    """Compare with what followed the present state before; exactly valid given that state.
+    """Compare with windows after earlier visits to the present state; exactly valid given it.
 
     With ``i`` the present state, ``σ_1`` is the first visit to it and ``σ_{k+1}`` the first one at
     or after ``σ_k + h``. The windows that follow are independent and have one law, whatever the
-    state that they end in: what is never seen after ``i`` can be left out.
+    state that they end in: sets can leave out states never seen after ``i``.
 
-    What is promised is about the ``m``-th window that departs from a state: for every chain, every
-    state and every ``m``, it is asked about and missed with probability at most ``α``; smoothed,
-    exactly ``α`` where it is sure to come. One step ahead that is the ``m``-th visit. At a time
-    that the clock fixes, the number of windows is random and tells of what they hold: smoothed, a
-    chain that stays with probability 0.9 has, for 0.8, 0.762 at T = 8, 0.784 at 20, 0.798 at 50
-    and 0.7997 at 200.
+    The guarantee is about the ``m``-th window that departs from a state: for every chain, every
+    state and every ``m``, that window occurs and is missed with probability at most ``α``;
+    smoothed, exactly ``α`` where it is sure to occur. One step ahead, it is the ``m``-th visit. At
+    a fixed time, the number of windows is random and depends on their contents: smoothed, a chain
+    that stays with probability 0.9 has, at level 0.8, coverage 0.762 at T = 8, 0.784 at 20, 0.798
+    at 50 and 0.7997 at 200.
 
-    A refitted model learns from all windows, the candidate's included, and of what happened
-    between them from that which would have happened in whatever order they had come. It knows no
-    other states, if these are not declared. A model that is fixed on a first segment must be so
-    on a number of rows that is fixed in advance, and knows the states of that segment.
+    A refitted model learns from all windows, the candidate's included, and from those steps between
+    them that occur in every order of the windows. It has no other states, unless they are declared.
+    A model fixed on a first segment must be fixed on a number of rows set in advance, and has the
+    states of that segment.
 
-    With `recent`, the windows are chosen forwards from the first visit all the same, and the last
-    `recent` of them are compared with: all before them stays in place, and is learned from. To
-    choose them backwards from the present would not be valid.
+    With `recent`, the windows are still chosen forwards from the first visit, and the candidate is
+    compared with the last `recent` of them: all steps before stay in place and train the model.
+    Windows chosen backwards from the present would not be valid.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class Departures(Symmetry, name="departures"):
         checked_recent(self.recent)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
-        # One reference for all candidates; what a refitted model learns goes by the last state.
+        # One reference for all candidates; the training subset depends on the last state.
         return completion.history.last, completion.last
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(self._ends(completion.history, completion.horizon))
 
     def _ends(self, history: History, horizon: int) -> IntArray:
-        """Return the ends of the windows that the present state is compared with, latest first."""
+        """Return the ends of earlier windows that departed from the present state, latest first."""
         cuts = self._cuts(len(history))
         chain = history.lasting.recall(
             ("departures", horizon, *cuts), "chain", lambda: ForwardChain(horizon, *cuts)
@@ -75,7 +75,7 @@ class Departures(Symmetry, name="departures"):
         return chain.latest_ends(history.states, history.last, checked_recent(self.recent))
 
     def _cuts(self, length: int) -> tuple[Any, ...]:
-        """Return how a history is cut into series, as `ForwardChain` takes it."""
+        """Return the arguments of `ForwardChain` that cut a history into series."""
         return ()
 
     def forward_chain(self, tokens: IntArray, horizon: int) -> ForwardChain:
@@ -95,8 +95,8 @@ class Departures(Symmetry, name="departures"):
 class ForwardChain:
     """Windows that departed from each token, chosen forwards; extended as the tokens grow.
 
-    To extend it costs the same for every new step, and to list the latest windows of a token costs
-    by their number, however long the past is.
+    Extending takes constant time for each new step. Listing the latest windows of a token takes
+    time proportional to their number, however long the past is.
     """
 
     def __init__(
@@ -107,17 +107,17 @@ class ForwardChain:
         first: bool = False,
     ) -> None:
         self.horizon, self.first = horizon, first
-        # By the time at which a window ends, −1 where none does: the token that it departed from,
-        # and the end of the window before it of the same token.
+        # By the end of a window, −1 where none ends: the token that the window departed from, and
+        # the end of the previous window of that token.
         self.groups, self.parents = NONE, NONE
         self._begins, self._owners = np.array(begins), np.array(owners)
-        # By token: the end of its latest window, and the series that this departed in.
+        # By token: the end of its latest window, and the series of that window.
         self._latest, self._met = NONE, NONE
-        self._done = 0  # times from which a window has departed, or may not
+        self._done = 0  # times already considered as departures
         self._lock = Lock()
 
     def latest_ends(self, tokens: IntArray, token: int, most: int) -> IntArray:
-        """Take in what is new; return the ends of the latest windows of a token, latest first."""
+        """Process new tokens; return the ends of the latest windows of a token, latest first."""
         with self._lock:
             self.follow(tokens)
             if token >= len(self._latest):
@@ -125,7 +125,7 @@ class ForwardChain:
             return _walk(self.parents, int(self._latest[token]), most)
 
     def follow(self, tokens: IntArray) -> None:
-        """Take in what the sequence has grown by; one thread at a time."""
+        """Process the tokens added to the sequence; one thread at a time."""
         done, length = self._done, len(tokens)
         if length - self.horizon <= done:
             return
@@ -140,7 +140,7 @@ class ForwardChain:
 
 
 def grown(values: IntArray, size: int) -> IntArray:
-    """Return values with room for so many, −1 where there was none; doubling, if any."""
+    """Return values extended by −1 to at least `size`; the length at least doubles, if it grows."""
     if size <= len(values):
         return values
     more = max(size, 2 * len(values)) - len(values)
@@ -190,7 +190,7 @@ def _depart(
 
 @kernel
 def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> npt.NDArray[np.bool_]:
-    """Tell which steps of the history happen in whatever order its windows come.
+    """Return which steps of the history occur in every order of its windows.
 
     Each state has a stack of cards: where the chain went when it left the state outside of any
     window. The ways back from the windows' ends to the present state use up the same cards in
@@ -244,27 +244,27 @@ def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> np
 
 @dataclass(frozen=True)
 class TogetherDepartures(Departures):
-    """Compare with what followed the present state in all series; exact where they have one law.
+    """Compare with windows after the present state in all series; exact where they have one law.
 
-    The history is all series, one after the other, and the one that goes on comes last. No window
-    leads from one into the next.
+    The history holds all series, one after the other, the one to be continued last. No window leads
+    from one series into the next.
 
-    With all windows, the promise is that of `Departures`, counted over all series: of the first
-    ``M`` windows that depart from a state, in whatever series and in the order in which these come,
-    at most ``α M`` are missed on average.
+    With all windows, the guarantee is that of `Departures`, over all series: of the first ``M``
+    windows that depart from a state, in the order of the series, at most ``α M`` are missed on
+    average.
 
-    With the first window of every *other* series alone, it holds at any time of the clock, given
-    the present state: the first visit to it is known to come before the window is, and so the
-    windows of different series, and the one to be predicted, are independent and have one law.
+    With only the first window of every *other* series, the guarantee holds at any fixed time, given
+    the present state: the first visit to a state is known before its window, so that the windows of
+    different series, and the one to be predicted, are independent and have one law.
 
-    The latest `recent` windows are those of the series that goes on first, then those of the
+    The latest `recent` windows are those of the series to be continued first, then those of the
     others, from the last series to the first.
 
     Parameters
     ----------
     begins : where segments begin in the history, the first at 0
     owners : the number of the series that each segment belongs to
-    first : whether the first window of each other series is taken alone
+    first : whether only the first window of each other series is used
     """
 
     begins: tuple[int, ...] = (0,)
@@ -299,10 +299,10 @@ class TogetherDepartures(Departures):
         )
 
     def with_new_segment(self, length: int) -> TogetherDepartures:
-        """Return the same for a last series that goes on, after a gap, at a time."""
+        """Return the symmetry whose last series continues, after a gap, at step `length`."""
         if self.begins[-1] == length:
             return self
         return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
 
 
-TogetherDepartures.known_as = Departures.known_as  # a name for people; there is one in the registry
+TogetherDepartures.known_as = Departures.known_as  # for display; the name is registered once

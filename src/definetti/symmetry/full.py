@@ -19,7 +19,7 @@ from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 class Exits(NamedTuple):
-    """Edges of the reversed sequence, those of each state together."""
+    """Edges of the reversed sequence, grouped by state."""
 
     begins: IntArray  # (n,) where the edges of a state begin
     ends: IntArray  # (n,)
@@ -50,7 +50,7 @@ def exits_of(completion: Completion) -> Exits:
 def draw_unused(
     rng: np.random.Generator, first: int, number: int, taken: IntArray, mark: IntArray, draw: int
 ) -> int:
-    """Draw a place that the same draw has not taken; `mark`, if any, has the last draw of each."""
+    """Draw a place that the same draw has not taken; `mark`, if any, has each one's last draw."""
     while True:
         place = first + draw_below(rng, number)
         if len(mark):
@@ -226,7 +226,7 @@ def trees(exits: Matrix, root: int) -> int:
 
 
 class Trail(NamedTuple):
-    """The states of a window, backwards from the last, and how many members it stands for."""
+    """The states of a window, backwards from the last, and its number of members."""
 
     states: tuple[int, ...]
     weight: int
@@ -283,7 +283,7 @@ def count_windows(
 
 @kernel
 def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """List the symbols that each path may come with, and the ways to draw each of them."""
+    """List the sequences of symbols possible on each path, and the ways to draw each symbol."""
     paths, horizon = states.shape
     width = emissions.shape[1]
     room = 0
@@ -329,7 +329,7 @@ def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntAr
     return path[:listed], codes[:listed], ways[:listed]
 
 
-DEEP = 100  # steps that counting, which goes into each step from the one before, may go
+DEEP = 100  # largest number of steps for counting, which recurses once per step
 
 
 @dataclass(frozen=True)
@@ -377,7 +377,7 @@ class Full(Symmetry, name="full"):
         if history.symbols and (visited ** min(horizon + 3, DEEP) <= most or horizon > DEEP):
             emissions, transitions = completion.emissions, completion.transitions
             first = history.first
-            # How many states there are, and how many symbols the one of most has.
+            # The number of states, and the largest number of symbols of a state.
             n = int(np.count_nonzero(emissions.any(axis=1)))
             m = int(np.count_nonzero(emissions, axis=1).max())
             if horizon > DEEP and n == m == 1:  # all members have the same window
@@ -389,7 +389,7 @@ class Full(Symmetry, name="full"):
         exits = exits_of(completion)
         # A state's observations may be dealt to it in any segment.
         times, begins, sizes = history.pool.dealt
-        # In an order that all candidates of the class share: so are the draws.
+        # An order that all candidates of the class share, so that they share the draws.
         order = np.lexsort((completion.observations, completion.states))
         rng = generator()
         drawn = (
@@ -413,6 +413,6 @@ class Full(Symmetry, name="full"):
 
 
 def _once(completion: Completion) -> bool:
-    """Tell whether the last state occurs nowhere else: the same for all members of the class."""
+    """Return whether the last state occurs nowhere else: the same for all members of the class."""
     last, earlier = completion.last, completion.states[:-1]
     return not ((earlier == last).any() or len(completion.history.visits(last)))

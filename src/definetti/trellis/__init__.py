@@ -1,8 +1,8 @@
-"""Sets of paths that are too many to list, handled through the trellis they run in.
+"""Sets of too many paths to list, handled through the trellis of their steps.
 
-A set holds the paths whose cost is within the limit of the state they end in. What can be said of
-it without listing it: the nodes and edges its paths use (`trellis`), its paths one by one from the
-best (`members`), and how many they are (`counting`).
+A set holds the paths whose cost is within the limit of the state they end in. Without
+listing the set, these modules compute the nodes and edges of its paths (`trellis`), its paths one
+by one from the best (`members`), and the number of paths (`counting`).
 """
 
 from definetti.trellis.counting import count, count_bounds, size_bounds

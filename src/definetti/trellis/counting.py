@@ -1,4 +1,4 @@
-"""How many paths a set holds: exactly where they are few, within bounds where they are many.
+"""Count the paths of a set: exactly where they are few, within bounds where they are many.
 
 The bounds come from counting on a grid of costs. With `arrivals` as potentials each edge costs
 what it adds to the least cost of its end, never less than nothing, and a path is in the set when
@@ -109,7 +109,7 @@ def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, 
 def size_bounds(
     trellis: Trellis, limits: FloatArray, ratio: float = 2.0, max_bins: int = 65536
 ) -> tuple[int, int]:
-    """Return bounds on the number of paths of a set, as close as asked for if time allows.
+    """Return bounds on the number of paths of a set, refined to a ratio or up to `max_bins`.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _tally(
     weights: FloatArray,
     bound: float,
 ) -> IntArray:
-    """Number of prefixes of each length from which all goes well, and did not a step earlier."""
+    """Count, by length, the shortest prefixes all of whose continuations are in the set."""
     h = trellis.horizon
     tally = np.zeros(h, dtype=np.int64)
     upcoming = np.zeros(h, dtype=np.int64)  # the state to be tried next at each step
@@ -193,7 +193,7 @@ def _walk(
     counted: float,
     turns: int,
 ) -> tuple[int, float]:
-    """Go on with the walk, so many turns; return where it is, -1 where it has ended."""
+    """Continue the walk for `turns` turns; return its position, -1 where it has ended."""
     first, moves, _ = trellis
     (h, n), wide = possible.shape, moves.shape[1] > 1
     for _ in range(turns):

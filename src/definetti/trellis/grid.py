@@ -33,7 +33,7 @@ class _Grid(NamedTuple):
     moves: FloatArray
     tops: IntArray  # (h, n) the most bins that a path of the set has used up at a node, or -1
     width: float  # of a bin
-    noise: float  # by so much an addition may be wrong
+    noise: float  # largest rounding error of an addition
     up: bool  # whether to round up
 
 
@@ -96,7 +96,7 @@ def _scale(number: float, log_weight: float) -> Fraction:
 def find_least_addition(
     least: FloatArray, moves: FloatArray, room: FloatArray, noise: float
 ) -> float:
-    """Least that an edge of the set adds to the least cost, if it adds anything."""
+    """Return the least positive addition of an edge of the set to the least cost."""
     wide = moves.shape[1] > 1
     finest = np.inf
     for k in range(len(moves)):

@@ -1,9 +1,9 @@
-"""The paths that end in a state, one by one from the best (Lawler 1972).
+"""List the paths that end in a state one by one, from the best (Lawler 1972).
 
 The paths not yet given are kept as disjoint groups. A group is known by a path that was given, its
 *parent*, and a range of positions: it holds the paths that agree with the parent up to one of these
 positions and deviate there. The cost of its best path is known from the best ways to complete each
-deviation, so that a group need not be opened before its turn has come.
+deviation, so that a group is split only when its turn comes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from definetti._system.compiled import kernel
 from definetti.data.labels import check_indices, check_shape
 from definetti.trellis.trellis import Trellis, add_term
 
-Path = npt.NDArray[np.int32]  # half the memory, of which each path given takes a share
+Path = npt.NDArray[np.int32]  # half the memory of int64; the paths given are kept
 
 
 def members(
     trellis: Trellis, last: int, finite: Trellis | None = None
 ) -> Iterator[tuple[float, IntArray]]:
-    """Give all paths that end in a state, each once, from the best to the worst.
+    """Yield all paths that end in a state, each once, from the best to the worst.
 
     Impossible paths, of infinite cost, come at the end. Ties come in any order, and costs that
     differ by rounding only count as ties. A path takes time proportional to h times n.
@@ -34,7 +34,7 @@ def members(
     Parameters
     ----------
     last : the state in which the paths end
-    finite : what `finite_terms` makes of the trellis, if there are several last states
+    finite : the result of `finite_terms`, to share it among several last states
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""A trellis: every path of states, what it costs, and what the paths of a set have in common.
+"""A trellis: the costs of all paths of states, and the nodes and edges of a set of paths.
 
 A pass that adds up terms is exact but for rounding, about 1e-13 of the limits on a thousand steps;
 limits are meant to have more slack than that.
@@ -61,14 +61,14 @@ class Trellis(NamedTuple):
         return float(join([np.max(step, where=np.isfinite(step), initial=0.0) for step in steps]))
 
     def check(self) -> None:
-        """Refuse costs that are not of one trellis: kernels do not look."""
+        """Raise an error if shapes do not fit together: kernels do not check."""
         n, moves = len(self.first), self.moves
         check_shape(self.first, (n,), "first")
         sources = 1 if np.ndim(moves) == 3 and np.shape(moves)[1] == 1 else n
         check_shape(moves, (len(moves), sources, n), "moves")
 
     def check_last(self, values: FloatArray, name: str) -> None:
-        """Refuse what is not a number for each last state."""
+        """Raise an error unless there is one value for each last state."""
         self.check()
         check_shape(values, (self.n_states,), name)
 
@@ -139,7 +139,7 @@ def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> Float
     ----------
     limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
         all paths that end there belong, impossible ones too; with -inf, none.
-    every : whether it shall be in the set however it goes on, instead of in at least one way
+    every : whether all continuations must be in the set, instead of at least one
 
     Examples
     --------
@@ -156,7 +156,7 @@ def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> Float
 
 
 def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell which nodes lie on some path of the set with limits as in `headroom`: ``(h, n)``.
+    """Return which nodes lie on some path of the set with limits as in `headroom`: ``(h, n)``.
 
     >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
     >>> nodes(trellis, np.array([-np.inf, 1.75]))
@@ -167,7 +167,7 @@ def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def edges(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell which edges lie on some path of the set with limits as in `headroom`: (h - 1, n, n).
+    """Return which edges lie on some path of the set with limits as in `headroom`: (h - 1, n, n).
 
     >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
     >>> edges(trellis, np.array([1.0, 1.75]))
