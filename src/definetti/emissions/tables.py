@@ -330,7 +330,7 @@ class Raw(Saved):
         return nw.from_dict(columns, schema=self.schema, backend=self.backend).to_native()
 
     def decoded(self, codes: IntArray) -> npt.NDArray[Any]:
-        """Return observations as tuples or as they came, None where missing."""
+        """Return observations as tuples or in their original form, None where missing."""
         flat = np.full(codes.size, None, dtype=object)
         values = self.chunks.take(codes.ravel(), self.width, missing=None)
         for k in np.flatnonzero(codes.ravel() != MISSING):

@@ -226,7 +226,7 @@ def features_of(
 
 
 def _categories(table: Any, codes: IntArray) -> tuple[int, ...]:
-    """Return how many features each column of symbols becomes: those of the training, at most."""
+    """Return the number of features that each column of symbols becomes in training."""
     if not isinstance(table, Columns):
         return ()
     return tuple(

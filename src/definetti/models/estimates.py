@@ -370,7 +370,7 @@ def _rows_left(counts: FloatArray, left: IntArray, candidates: IntArray) -> Floa
 
 
 def adds_up(emission: Emission) -> bool:
-    """Return whether the law of a part of the data follows from differences of statistics."""
+    """Return whether a fixed law depends on its statistics alone, which add up over parts."""
     return type(emission) in BY_SUMS
 
 

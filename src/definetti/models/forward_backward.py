@@ -28,14 +28,14 @@ from definetti.data.labels import check_indices, check_shape
 BoolArray = npt.NDArray[np.bool_]
 
 # A positive weight times a positive transition probability is then a normal number, so that a
-# zero always means a state out of reach, and no later observation can ask for what was lost.
+# zero always means a state out of reach, and nothing is lost that a later observation needs.
 SMALLEST_TRANSITION = 1e-100
 SMALLEST_WEIGHT = 1e-200
 
 # Weights are rescaled only below this: a division at every step would hold up the next.
 SMALLEST_TOTAL = 1e-20
 
-# Ratios are cut off here, still positive but too small to be safe: zero is for the impossible.
+# Ratios are cut off here, still positive but too small to be safe: zero means impossible.
 SMALLEST_LOG_RATIO = -700.0
 
 

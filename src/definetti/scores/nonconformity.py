@@ -340,7 +340,7 @@ def upper_edge(score: float) -> float:
 
 
 def lower_edge(score: float) -> float:
-    """Return what unrounded sums must stay below to round to less than a score."""
+    """Return the bound that unrounded sums must stay below to round to less than a score."""
     if not np.isfinite(score):
         return float(np.finfo(np.float64).max)
     return float(score - _unit(score) * (2.0 ** -(BITS + 1) + SUMMATION_ERROR))

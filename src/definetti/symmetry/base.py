@@ -33,7 +33,7 @@ class Reference(NamedTuple):
     weights : (R,) how often each occurs, whole numbers (of any size, if need be)
     joins : whether the candidate is added, with weight one; else the windows contain it already
     randomised : whether ties are broken at random even without smoothing
-    ends : where the windows are those of the history itself, the times at which they end
+    ends : the times at which the windows end, where they are windows of the history itself
     """
 
     windows: Windows | None

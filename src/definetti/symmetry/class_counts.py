@@ -19,7 +19,7 @@ from definetti.symmetry.full import with_symbols
 
 BITS = 32  # of a digit
 LOWEST = 2**BITS - 1
-FACTOR = 31  # bits of a factor, so that a digit times it is still a machine number
+FACTOR = 31  # bits of a factor, whose product with a digit is then a machine number
 ROOM = 2**24  # largest number of digits in all
 
 

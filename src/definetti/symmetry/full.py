@@ -370,7 +370,7 @@ class Full(Symmetry, name="full"):
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         history, horizon, last = completion.history, completion.horizon, completion.last
         if _once(completion):
-            # All members end in a state seen nowhere else: there is nothing to compare it with.
+            # All members end in a state seen nowhere else: there is nothing to compare with.
             return Reference.alone(completion)
         most = 10 * self.max_windows
         visited = int(np.count_nonzero(history.pool.shelves.sizes))

@@ -1,7 +1,7 @@
 """Count the paths of a set: exactly where they are few, within bounds where they are many.
 
 The bounds come from counting on a grid of costs. With `arrivals` as potentials each edge costs
-what it adds to the least cost of its end, never less than nothing, and a path is in the set when
+what it adds to the least cost of its end, at least zero, and a path is in the set when
 these additions stay within the *budget* of its last state. Rounding them down to whole bins counts
 every path of the set and some others; rounding them up leaves some out.
 """

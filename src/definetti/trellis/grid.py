@@ -110,10 +110,10 @@ def find_least_addition(
 
 @kernel
 def _count_bins(grid: _Grid, k: int, i: int, j: int) -> int:
-    """Bins that an edge uses up, -1 if more than there can be: what it adds to the least cost."""
+    """Return the bins that an edge adds to the least cost, -1 if more than there can be."""
     least, moves, width, top = grid.least, grid.moves, grid.width, grid.tops[k + 1, j]
     addition = least[k, i] + moves[k, i if moves.shape[1] > 1 else 0, j] - least[k + 1, j]
-    if not addition <= (top + 1) * width:  # nor if it is not a number
+    if not addition <= (top + 1) * width:  # false for NaN, too
         return -1
     if grid.up:
         bins = int(np.ceil(max(addition - grid.noise, 0.0) / width))
