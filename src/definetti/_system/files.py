@@ -48,8 +48,14 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
             if mode is not None:
                 part.chmod(mode)
             part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+        except BaseException:
+            # Polars raises KeyboardInterrupt itself, and Python raises another at the next step,
+            # which may be this one.
+            try:
+                part.unlink(missing_ok=True)
+            finally:
+                part.unlink(missing_ok=True)
+            raise
 
 
 def find_destination(path: Path) -> Path:
